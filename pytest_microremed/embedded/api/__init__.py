@@ -1,0 +1,1 @@
+"""The API server: storage, verbs, patches, validation, discovery, access control."""

@@ -1,0 +1,1 @@
+"""The simulated cluster behind the API: controllers, nodes, network, Chaos Mesh."""

@@ -1,0 +1,124 @@
+"""What exists on the simulated nodes: pods with their network, volumes, containers and processes.
+
+The kubelet makes and removes these; the shell and Chaos Mesh change them; metrics, probes and logs read them.
+Here is state and arithmetic only: no API objects are written from this module.
+"""
+
+from __future__ import annotations
+
+import itertools
+import signal
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+
+@dataclass
+class Process:
+    """A process in a container. `cpu` is what it would use if nothing held it back."""
+
+    pid: int
+    ppid: int
+    command: tuple[str, ...]
+    cpu: float = 0.0
+    """Cores."""
+    memory: int = 4 * 2**20
+    """Bytes resident."""
+    started: datetime | None = None
+    ignores_term: bool = False
+    on_exit: Callable[[int], None] | None = None
+    """Called with the signal number (or 0) when the process has ended."""
+
+
+@dataclass
+class Volume:
+    """A pod volume. `latency_s` is added to each operation on a path that `slow_path` (fnmatch) matches."""
+
+    name: str
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Contents by path relative to the volume's root."""
+    latency_s: float = 0.0
+    slow_path: str = "*"
+    percent: int = 100
+    containers: tuple[str, ...] = ()
+    """Containers that see the latency (IOChaos is bound to a container's mount); empty = none."""
+
+
+@dataclass
+class Netem:
+    """Impairments of a pod's outgoing packets, as `tc netem` on its eth0 would make them."""
+
+    delay_s: float = 0.0
+    jitter_s: float = 0.0
+    loss: float = 0.0
+    """Probability 0..1."""
+
+    def __bool__(self) -> bool:
+        return bool(self.delay_s or self.loss)
+
+
+@dataclass
+class Container:
+    """A container on a node. `state` follows the kubelet; processes exist only while it runs."""
+
+    pod: PodSandbox = field(repr=False)
+    name: str
+    spec: dict[str, Any]
+    state: Literal["waiting", "running", "terminated"] = "waiting"
+    restart_count: int = 0
+    started: datetime | None = None
+    processes: dict[int, Process] = field(default_factory=dict)
+    files: dict[str, bytes] = field(default_factory=dict)
+    """Files of the root file system that differ from the image."""
+    env: dict[str, str] = field(default_factory=dict)
+    """Environment as the kubelet resolved it (env, envFrom, service variables)."""
+    _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1), repr=False)
+
+    def spawn(self, command: tuple[str, ...], *, ppid: int = 0, started: datetime | None = None, **attrs: Any) -> Process:
+        """Start a process; the first one of a container gets pid 1."""
+        process = Process(next(self._pids), ppid, command, started=started, **attrs)
+        self.processes[process.pid] = process
+        return process
+
+    def kill(self, pid: int, signum: int = signal.SIGTERM) -> bool:
+        """Send a signal that ends processes by default; False if there is no such process. Children die with it."""
+        process = self.processes.get(pid)
+        if process is None:
+            return False
+        if signum == 0 or (signum == signal.SIGTERM and process.ignores_term):
+            return True
+        del self.processes[pid]
+        for child in [p.pid for p in self.processes.values() if p.ppid == pid]:
+            self.kill(child, signal.SIGKILL)
+        if process.on_exit:
+            process.on_exit(signum)
+        return True
+
+
+@dataclass
+class PodSandbox:
+    """A pod on a node: its network namespace, volumes and containers."""
+
+    namespace: str
+    name: str
+    uid: str
+    node: str
+    ip: str
+    labels: dict[str, str] = field(default_factory=dict)
+    netem: Netem = field(default_factory=Netem)
+    volumes: dict[str, Volume] = field(default_factory=dict)
+    containers: dict[str, Container] = field(default_factory=dict)
+
+
+class Nodes:
+    """All pods on all nodes, by uid; the kubelet owns the entries."""
+
+    def __init__(self) -> None:
+        self.pods: dict[str, PodSandbox] = {}
+
+    def find(self, namespace: str, name: str) -> PodSandbox | None:
+        return next((p for p in self.pods.values() if p.namespace == namespace and p.name == name), None)
+
+    def by_ip(self, ip: str) -> PodSandbox | None:
+        return next((p for p in self.pods.values() if p.ip == ip), None)

@@ -1,0 +1,3 @@
+"""Hooks of pytest: each only forwards."""
+
+from __future__ import annotations
