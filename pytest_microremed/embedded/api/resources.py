@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "update", "watch")
 
@@ -22,6 +24,8 @@ class Resource:
     verbs: tuple[str, ...] = ALL_VERBS
     custom: bool = False
     """Defined by a CustomResourceDefinition: no strategic merge patch (415), schema from the definition."""
+    schema: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
+    """Of a custom resource: the `openAPIV3Schema` of its version."""
 
     @property
     def api_version(self) -> str:

@@ -1,0 +1,67 @@
+"""Which fields hold a quantity, a number or a name, a long integer, or a time in microseconds.
+
+The client's model classes call all of these string, object or int. A field is named by its Go type and JSON name;
+of a map or list it is the values that have the format. Source: the types in the Kubernetes API reference.
+"""
+
+from __future__ import annotations
+
+QUANTITIES = frozenset(
+    {
+        "ContainerStatus.allocatedResources", "EmptyDirVolumeSource.sizeLimit", "HPAScalingRules.tolerance",
+        "LimitRangeItem.default", "LimitRangeItem.defaultRequest", "LimitRangeItem.max",
+        "LimitRangeItem.maxLimitRequestRatio", "LimitRangeItem.min", "MetricTarget.averageValue",
+        "MetricTarget.value", "MetricValueStatus.averageValue", "MetricValueStatus.value",
+        "NodeAllocatableMappedResources.quantity", "NodeAllocatableOverheadResources.perContainer",
+        "NodeAllocatableOverheadResources.perPod", "NodeStatus.allocatable", "NodeStatus.capacity",
+        "PersistentVolumeClaimStatus.allocatedResources", "PersistentVolumeClaimStatus.capacity",
+        "PersistentVolumeSpec.capacity", "PodSpec.overhead", "PodStatus.allocatedResources",
+        "ResourceFieldSelector.divisor", "ResourceQuotaSpec.hard", "ResourceQuotaStatus.hard",
+        "ResourceQuotaStatus.used", "ResourceRequirements.limits", "ResourceRequirements.requests",
+        "VolumeResourceRequirements.limits", "VolumeResourceRequirements.requests",
+    }
+)  # fmt: skip
+
+INT_OR_STRING = frozenset(
+    {
+        "HTTPGetAction.port", "NetworkPolicyPort.port", "PodDisruptionBudgetSpec.maxUnavailable",
+        "PodDisruptionBudgetSpec.minAvailable", "RollingUpdateDaemonSet.maxSurge",
+        "RollingUpdateDaemonSet.maxUnavailable", "RollingUpdateDeployment.maxSurge",
+        "RollingUpdateDeployment.maxUnavailable", "RollingUpdateStatefulSetStrategy.maxUnavailable",
+        "ServicePort.targetPort", "TCPSocketAction.port",
+    }
+)  # fmt: skip
+
+INT64 = frozenset(
+    {
+        "ClusterTrustBundleProjection.user", "Condition.observedGeneration",
+        "ConfigMapVolumeSource.defaultUser",
+        "ContainerImage.sizeBytes", "ControllerRevision.revision", "CronJobSpec.startingDeadlineSeconds",
+        "CustomResourceDefinitionCondition.observedGeneration",
+        "CustomResourceDefinitionStatus.observedGeneration", "DaemonSetStatus.observedGeneration",
+        "DeleteOptions.gracePeriodSeconds", "DeploymentStatus.observedGeneration",
+        "DownwardAPIVolumeFile.user", "DownwardAPIVolumeSource.defaultUser",
+        "HorizontalPodAutoscalerCondition.observedGeneration",
+        "HorizontalPodAutoscalerStatus.observedGeneration", "JobSpec.activeDeadlineSeconds",
+        "JSONSchemaProps.maxItems", "JSONSchemaProps.maxLength", "JSONSchemaProps.maxProperties",
+        "JSONSchemaProps.minItems", "JSONSchemaProps.minLength", "JSONSchemaProps.minProperties",
+        "KeyToPath.user", "LinuxContainerUser.gid", "LinuxContainerUser.supplementalGroups",
+        "LinuxContainerUser.uid", "NodeSwapStatus.capacity", "ObjectMeta.deletionGracePeriodSeconds",
+        "ObjectMeta.generation", "PodCertificateProjection.user", "PodCondition.observedGeneration",
+        "PodDisruptionBudgetStatus.observedGeneration", "PodSecurityContext.fsGroup",
+        "PodSecurityContext.runAsGroup", "PodSecurityContext.runAsUser",
+        "PodSecurityContext.supplementalGroups", "PodSpec.activeDeadlineSeconds",
+        "PodSpec.terminationGracePeriodSeconds", "PodStatus.observedGeneration",
+        "Probe.terminationGracePeriodSeconds", "ProjectedVolumeSource.defaultUser",
+        "ReplicaSetStatus.observedGeneration", "SecretVolumeSource.defaultUser", "SecurityContext.runAsGroup",
+        "SecurityContext.runAsUser", "ServiceAccountTokenProjection.expirationSeconds",
+        "ServiceAccountTokenProjection.user", "SleepAction.seconds", "StatefulSetStatus.observedGeneration",
+        "Toleration.tolerationSeconds", "TokenRequestSpec.expirationSeconds",
+    }
+)  # fmt: skip
+
+MICRO_TIMES = frozenset(
+    {
+        "Event.eventTime", "EventSeries.lastObservedTime", "LeaseSpec.acquireTime", "LeaseSpec.renewTime",
+    }
+)  # fmt: skip
