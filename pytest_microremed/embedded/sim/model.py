@@ -1,7 +1,8 @@
 """What exists on the simulated nodes: pods with their network, volumes, containers and processes.
 
 The kubelet makes and removes these; the shell and Chaos Mesh change them; metrics, probes and logs read them.
-Here is state and arithmetic only: no API objects are written from this module.
+Whoever changes one calls `PodSandbox.changed` (spawning, killing and setting `netem` do it themselves), and the kubelet
+looks at the pod again. Here is state and arithmetic only: no API objects are written from this module.
 """
 
 from __future__ import annotations
@@ -11,7 +12,10 @@ import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+if TYPE_CHECKING:
+    from pytest_microremed.embedded.sim.images import Image
 
 
 @dataclass
@@ -45,6 +49,42 @@ class Volume:
     """Containers that see the latency (IOChaos is bound to a container's mount); empty = none."""
 
 
+@dataclass(frozen=True)
+class Mount:
+    """Where a container sees a volume."""
+
+    path: str
+    volume: Volume
+    sub_path: str = ""
+    read_only: bool = False
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a program replies to a request. `seconds` is the time it takes over it."""
+
+    status: int
+    body: str
+    seconds: float
+    content_type: str = "text/plain; charset=utf-8"
+
+
+class Program(Protocol):
+    """What pid 1 of a running container does, as its peers on the network see it."""
+
+    def listens(self, port: int) -> bool:
+        """Whether a TCP connection to the port is accepted now."""
+
+    def answer(self, port: int, path: str) -> Answer | None:
+        """The reply to an HTTP GET; None where the port does not speak HTTP."""
+
+    def health(self, port: int) -> Literal["SERVING", "NOT_SERVING", "UNIMPLEMENTED"] | None:
+        """The answer of the gRPC health service; None where the port does not speak gRPC."""
+
+    def seconds(self) -> float:
+        """How long the program takes over a small request now (grows with CPU contention)."""
+
+
 @dataclass
 class Netem:
     """Impairments of a pod's outgoing packets, as `tc netem` on its eth0 would make them."""
@@ -73,12 +113,18 @@ class Container:
     """Files of the root file system that differ from the image."""
     env: dict[str, str] = field(default_factory=dict)
     """Environment as the kubelet resolved it (env, envFrom, service variables)."""
+    image: Image | None = None
+    """The image it runs: which tools it has, and what it does; None before the first pull."""
+    program: Program | None = None
+    """What it does while it runs."""
+    mounts: tuple[Mount, ...] = ()
     _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1), repr=False)
 
     def spawn(self, command: tuple[str, ...], *, ppid: int = 0, started: datetime | None = None, **attrs: Any) -> Process:
         """Start a process; the first one of a container gets pid 1."""
         process = Process(next(self._pids), ppid, command, started=started, **attrs)
         self.processes[process.pid] = process
+        self.pod.changed()
         return process
 
     def kill(self, pid: int, signum: int = signal.SIGTERM) -> bool:
@@ -93,7 +139,13 @@ class Container:
             self.kill(child, signal.SIGKILL)
         if process.on_exit:
             process.on_exit(signum)
+        self.pod.changed()
         return True
+
+    def reset(self) -> None:
+        """Forget what a run leaves behind, before the next one; the processes must have ended."""
+        self.files = {}
+        self._pids = itertools.count(1)
 
 
 @dataclass
@@ -106,9 +158,26 @@ class PodSandbox:
     node: str
     ip: str
     labels: dict[str, str] = field(default_factory=dict)
-    netem: Netem = field(default_factory=Netem)
     volumes: dict[str, Volume] = field(default_factory=dict)
     containers: dict[str, Container] = field(default_factory=dict)
+    on_change: Callable[[], None] | None = field(default=None, repr=False)
+    """Called by `changed`; the kubelet listens here."""
+    _netem: Netem = field(default_factory=Netem, repr=False)
+
+    @property
+    def netem(self) -> Netem:
+        """Impairments of eth0; assign a new one, so that the kubelet is told."""
+        return self._netem
+
+    @netem.setter
+    def netem(self, netem: Netem) -> None:
+        self._netem = netem
+        self.changed()
+
+    def changed(self) -> None:
+        """Something that probes, metrics or logs can see has changed (a process, a volume, a file, the network)."""
+        if self.on_change:
+            self.on_change()
 
 
 class Nodes:
