@@ -1,0 +1,1 @@
+"""The systems under test: their data, their deployment, and the way back to their healthy state."""

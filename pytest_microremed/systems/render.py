@@ -1,0 +1,69 @@
+"""From a system's data to the manifests of its objects."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import yaml
+
+from pytest_microremed.cluster.kinds import NAMESPACES, Obj
+from pytest_microremed.errors import UsageError
+from pytest_microremed.systems.system import LOG_PATH, LOG_VOLUME, PROBE_CONTAINER, System
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+MANAGED_BY = {"app.kubernetes.io/managed-by": "pytest-microremed"}
+"""The label by which the harness knows what it has created."""
+
+
+def render(system: System, namespace: str) -> list[Obj]:
+    """The manifests of the system in `namespace`, that one not included, in the order in which to create them.
+
+    They are made by the templates of the system's folder and those that all systems share. UsageError with the
+    template's name and line if one of them fails.
+    """
+    from jinja2 import TemplateError, TemplateSyntaxError
+
+    environment = _environment(system)
+    objects: list[Obj] = []
+    for template in sorted(environment.list_templates(extensions=["j2"])):
+        try:
+            text = environment.get_template(template).render(
+                system=system,
+                workloads=list(system.workloads.values()),
+                log_path=LOG_PATH,
+                log_volume=LOG_VOLUME,
+                probe_container=PROBE_CONTAINER,
+            )
+            documents = list(yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506
+        except TemplateError as error:
+            line = f" line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
+            raise UsageError(f"{system.folder / template}:{line} {error.message}") from None
+        except yaml.YAMLError as error:
+            raise UsageError(f"{system.folder / template}: renders to what is no YAML: {error}") from None
+        objects += [_placed(document, system, namespace) for document in documents if document]
+    return objects
+
+
+def namespace_manifest(system: System, namespace: str) -> Obj:
+    """The namespace, labelled as the harness's own."""
+    labels = {"app.kubernetes.io/part-of": system.name, **MANAGED_BY}
+    return {
+        "apiVersion": NAMESPACES.api_version,
+        "kind": NAMESPACES.kind,
+        "metadata": {"name": namespace, "labels": labels},
+    }
+
+
+def _placed(obj: Obj, system: System, namespace: str) -> Obj:
+    meta = obj["metadata"]
+    labels = {**meta.get("labels", {}), "app.kubernetes.io/part-of": system.name, **MANAGED_BY}
+    return {**obj, "metadata": {**meta, "namespace": namespace, "labels": labels}}
+
+
+def _environment(system: System) -> Environment:
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+    loader = FileSystemLoader([system.folder, system.folder.parent / "_shared"])
+    return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
