@@ -2,8 +2,9 @@
 
     MicroremedError
     ├── UsageError            what the user wrote is wrong: one line, exit 4, nothing deployed
-    ├── ClusterError          the cluster did not do what it was asked
-    │   └── WaitTimeout       a wait ran out; the message says what was waited for
+    ├── InfrastructureError   what is not the remediator's doing: ERROR, never a failed repair
+    │   └── ClusterError      the cluster did not do what it was asked
+    │       └── WaitTimeout   a wait ran out; the message says what was waited for
     ├── NotPosed              the case could not be put to the remediator (setup: ERROR, not counted)
     └── PlaybookError         the remediator's answer is no playbook: a failed attempt, with the reason
 """
@@ -19,8 +20,12 @@ class UsageError(MicroremedError):
     """A name, option or file of the user's is wrong: says what, where, and the way out."""
 
 
-class ClusterError(MicroremedError):
-    """The cluster refused or failed: infrastructure trouble, never held against the remediator."""
+class InfrastructureError(MicroremedError):
+    """Something failed that is not the remediator's doing: the case is an ERROR, never a failed repair."""
+
+
+class ClusterError(InfrastructureError):
+    """The cluster refused or failed."""
 
 
 class WaitTimeout(ClusterError):

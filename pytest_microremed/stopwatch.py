@@ -9,16 +9,32 @@ from pytest_microremed.clock import Clock
 
 
 class Stopwatch:
-    """Sums the clock's seconds by phase; phases may be entered often, and do not nest."""
+    """Sums the clock's seconds by phase. A phase inside another pauses the outer one, so the sum is the whole."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
+        self._running: list[str] = []
+        self._since = 0.0
         self.seconds: dict[str, float] = {}
 
     @contextmanager
     def phase(self, name: str) -> Iterator[None]:
-        start = self._clock.now()
+        self._book()
+        self._running.append(name)
         try:
             yield
         finally:
-            self.seconds[name] = round(self.seconds.get(name, 0.0) + self._clock.now() - start, 3)
+            self._book()
+            self._running.pop()
+
+    def _book(self) -> None:
+        """Give the time since the last change of phase to the phase that was running."""
+        now = self._clock.now()
+        if self._running:
+            name = self._running[-1]
+            self.seconds[name] = self.seconds.get(name, 0.0) + now - self._since
+        self._since = now
+
+    def rounded(self) -> dict[str, float]:
+        """Milliseconds are enough for a record."""
+        return {name: round(seconds, 3) for name, seconds in self.seconds.items()}

@@ -1,0 +1,69 @@
+"""Collection of benchmark functions: their cases, their order, and what is refused before anything is deployed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+
+import pytest
+
+from pytest_microremed.case import Case, load_folder, to_params
+from pytest_microremed.errors import UsageError
+from pytest_microremed.report.properties import identify
+from pytest_microremed.session import Session
+
+MARKER = "microremed"
+_CASE_ID = re.compile(r"\[(?:easy|medium|hard|full)-\d{3}-")
+
+
+def parametrize(metafunc: pytest.Metafunc, session: Session) -> None:
+    """Give a function marked `microremed` the cases of the lists beside it, unless it brings its own."""
+    marked = metafunc.definition.get_closest_marker(MARKER)
+    if marked is None or "case" not in metafunc.fixturenames or _brings_cases(metafunc):
+        return
+    try:
+        cases = load_folder(Path(metafunc.definition.path).parent, full=session.settings.full)
+        for case in cases:
+            session.check_case(case)
+    except UsageError as error:
+        # Raised here it would be a collection error with a traceback; `refuse` turns it into one line and exit 4.
+        session.trouble = error
+        cases = []
+    metafunc.parametrize("case", to_params(cases))
+
+
+def arrange(items: list[pytest.Item]) -> None:
+    """Put the cases of one system together, as deploying a system is dear; others' tests stay where they are."""
+    places = [i for i, item in enumerate(items) if case_of(item)]
+    ours = sorted((items[i] for i in places), key=lambda item: _case(item).system)
+    for place, item in zip(places, ours, strict=True):
+        items[place] = item
+        identify(item.user_properties, _case(item).id)
+
+
+def case_of(item: pytest.Item) -> Case | None:
+    """The case of a benchmark item; None for anyone else's test."""
+    callspec = getattr(item, "callspec", None)
+    case = callspec.params.get("case") if callspec else None
+    return case if isinstance(case, Case) else None
+
+
+def names_cases(nodeids: Sequence[str]) -> bool:
+    """Whether there are benchmark cases among these node ids (all that a pytest-xdist controller knows)."""
+    return any(_CASE_ID.search(nodeid) for nodeid in nodeids)
+
+
+def _case(item: pytest.Item) -> Case:
+    case = case_of(item)
+    assert case is not None
+    return case
+
+
+def _brings_cases(metafunc: pytest.Metafunc) -> bool:
+    return any("case" in _argnames(mark) for mark in metafunc.definition.iter_markers("parametrize"))
+
+
+def _argnames(mark: pytest.Mark) -> Sequence[str]:
+    names = mark.args[0] if mark.args else mark.kwargs.get("argnames", ())
+    return [n.strip() for n in names.split(",")] if isinstance(names, str) else names

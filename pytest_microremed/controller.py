@@ -1,0 +1,91 @@
+"""The controller's part: it gathers results from reports, with or without pytest-xdist, and tells of them."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from pytest_microremed.case import Case
+from pytest_microremed.collection import case_of
+from pytest_microremed.errors import InfrastructureError
+from pytest_microremed.report.properties import case_id, read
+from pytest_microremed.report.terminal import lines
+from pytest_microremed.result import CaseResult
+from pytest_microremed.session import Session
+
+CRASHED = "the pytest-xdist worker that ran it died"
+
+
+class Controller:
+    """Registered in the process that reports: the only one, or pytest-xdist's controller."""
+
+    def __init__(self, config: pytest.Config, session: Session) -> None:
+        self._config = config
+        self._session = session
+        self._pending: dict[str, CaseResult] = {}
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Take the result that a report carries; the one after teardown is the last (reports of workers interleave)."""
+        if report.when == "???":
+            self._crashed(report.nodeid)
+            return
+        result = read(report.user_properties)
+        if result is None:
+            return
+        self._pending[report.nodeid] = result
+        if report.when == "teardown":
+            self._finish(report.nodeid)
+
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        for nodeid in list(self._pending):
+            self._finish(nodeid)
+        results = list(self._session.results.values())
+        if results:
+            terminalreporter.section("microremed")
+            for line in lines(results):
+                terminalreporter.write_line(line)
+
+    def _crashed(self, nodeid: str) -> None:
+        """A verdict that had arrived stands; a case without one has crashed."""
+        if nodeid not in self._pending:
+            match = re.search(r"\[([a-z0-9-]+)\]$", nodeid)
+            case = self._session.case_by_id(match[1]) if match else None
+            if case is None:
+                return
+            self._pending[nodeid] = self._session.recorder(case, lambda _: None).record("crashed", CRASHED)
+        self._finish(nodeid)
+
+    def _finish(self, nodeid: str) -> None:
+        result = self._pending.pop(nodeid)
+        self._session.results[result.case["id"]] = result
+        if self._session.jsonl:
+            self._session.jsonl.write(result)
+        case = Case.from_json(result.case)
+        self._config.hook.pytest_microremed_result(config=self._config, case=case, result=result)
+
+
+def blame_infrastructure(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Trouble of the cluster in the call is an ERROR like one in setup (JUnit `<error>`), not a failed repair."""
+    if case_of(item) is None or call.excinfo is None or not isinstance(call.excinfo.value, InfrastructureError):
+        return
+    report.longrepr = str(call.excinfo.value)
+    if report.when == "call":
+        report.when = "setup"
+
+
+def status(report: pytest.TestReport) -> tuple[str, str, str] | None:
+    """The words of a case's outcome; the categories stay pytest's, so its closing line and CI read as ever."""
+    if case_id(report.user_properties) is None:
+        return None
+    result = read(report.user_properties)
+    if result is None or report.when == "teardown":
+        return None
+    tries = f"{len(result.attempts)} attempt{'s' if len(result.attempts) != 1 else ''}"
+    if report.when == "call" and report.passed:
+        return "passed", ".", f"RECOVERED ({tries}, {result.latency or 0:.1f} s)"
+    if report.when == "call" and report.failed and result.outcome == "not recovered":
+        return "failed", "F", f"NOT RECOVERED ({tries})"
+    if report.failed and result.outcome == "not posed":
+        return "error", "E", "NOT POSED"
+    return None

@@ -1,0 +1,95 @@
+"""The way of a case up to its incident: deploy, control check, injection, confirmation — and back again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pytest_microremed.case import Case
+from pytest_microremed.checks.serving import ServingCheck
+from pytest_microremed.checks.status import StatusCheck, build_check
+from pytest_microremed.errors import MicroremedError, NotPosed
+from pytest_microremed.faults.fault import Fault, load_fault
+from pytest_microremed.faults.injection import Injection, inject
+from pytest_microremed.recorder import Recorder
+from pytest_microremed.stopwatch import Stopwatch
+from pytest_microremed.systems.baseline import Baseline
+from pytest_microremed.systems.system import System, Workload, load_system
+from pytest_microremed.testbed import Testbed
+
+CONFIRM_S = 60.0
+"""How long an injected fault may take to show, in cluster seconds."""
+
+
+@dataclass
+class Posed:
+    """A case whose fault is injected and confirmed: everything that the trial and the way back need."""
+
+    case: Case
+    system: System
+    workload: Workload
+    fault: Fault
+    testbed: Testbed
+    baseline: Baseline
+    check: StatusCheck
+    serving: ServingCheck
+    injection: Injection
+
+    @property
+    def namespace(self) -> str:
+        return self.baseline.namespace
+
+
+def pose(testbed: Testbed, case: Case, recorder: Recorder) -> Posed:
+    """Bring the case to its incident.
+
+    Raises NotPosed or ClusterError: the fault is then taken back, and the testbed is marked dirty.
+    """
+    system, fault = load_system(case.system), load_fault(case.fault)
+    workload = system.workload(case.target)
+    cluster = testbed.cluster
+    stopwatch = recorder.stopwatch
+    recorder.cluster = cluster.name
+    with stopwatch.phase("deploy"):
+        baseline = testbed.become(system)
+        namespace = baseline.namespace
+        check = build_check(fault, cluster, system, workload, namespace, case.variant)
+        serving = ServingCheck(cluster, system, workload, namespace)
+        for control in (check, serving):
+            result = control.run()
+            if not result.passed:
+                testbed.dirty = result.reason
+                raise NotPosed(f"control check before the injection failed: {result.reason}")
+    with stopwatch.phase("inject"):
+        try:
+            injection = inject(cluster, fault, system, workload, case.id, namespace, case.variant)
+        except MicroremedError as error:
+            testbed.dirty = f"injection failed: {error}"
+            raise
+        recorder.injector = injection.mechanism
+        posed = Posed(case, system, workload, fault, testbed, baseline, check, serving, injection)
+        try:
+            cluster.wait_for(
+                f"{fault.name} on {workload.name} shows in its status check",
+                lambda: not check.run().passed,
+                CONFIRM_S,
+            )
+        except MicroremedError:
+            testbed.dirty = "injection not confirmed"
+            dismantle(posed, stopwatch)
+            raise
+    return posed
+
+
+def dismantle(posed: Posed, stopwatch: Stopwatch) -> str | None:
+    """Remove the fault and restore the system. Never raises for the cluster's sake: returns what went wrong.
+
+    The testbed is then dirty, and the next case resets it before it begins.
+    """
+    with stopwatch.phase("restore"):
+        try:
+            posed.injection.stop()
+            posed.testbed.reset(posed.baseline, recycle=(posed.workload.name,))
+        except MicroremedError as error:
+            posed.testbed.dirty = str(error)
+            return f"{posed.case.id} left the cluster dirty, the next case resets it: {error}"
+    return None
