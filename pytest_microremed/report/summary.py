@@ -80,7 +80,8 @@ def wilson(successes: int, trials: int, z: float = 1.959964) -> tuple[float, flo
     middle = share + z * z / (2 * trials)
     spread = z * math.sqrt(share * (1 - share) / trials + z * z / (4 * trials * trials))
     scale = 1 + z * z / trials
-    return max(0.0, (middle - spread) / scale), min(1.0, (middle + spread) / scale)
+    # At 0 and 1 the bound is the share itself; floating point would miss it by an epsilon.
+    return max(0.0, min(share, (middle - spread) / scale)), min(1.0, max(share, (middle + spread) / scale))
 
 
 def _tokens(result: CaseResult) -> float | None:
