@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_microremed.case import Case, load_folder, to_params
+from pytest_microremed.case import Case, to_params
 from pytest_microremed.errors import UsageError
 from pytest_microremed.report.properties import identify
 from pytest_microremed.session import Session
@@ -23,9 +23,7 @@ def parametrize(metafunc: pytest.Metafunc, session: Session) -> None:
     if marked is None or "case" not in metafunc.fixturenames or _brings_cases(metafunc):
         return
     try:
-        cases = load_folder(Path(metafunc.definition.path).parent, full=session.settings.full)
-        for case in cases:
-            session.check_case(case)
+        cases = session.cases(Path(metafunc.definition.path).parent)
     except UsageError as error:
         # Raised here it would be a collection error with a traceback; `refuse` turns it into one line and exit 4.
         session.trouble = error

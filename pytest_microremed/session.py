@@ -54,18 +54,26 @@ class Session:
             load_system(name)
         for name in known_faults():
             load_fault(name)
-        for case in load_folder(cases_dir(), full=self.settings.full):
-            self.check_case(case)
+        self.cases(cases_dir())
         if self.jsonl:
             self.jsonl.check()
 
-    def check_case(self, case: Case) -> None:
-        """Raises UsageError where the case names a target or variant that does not exist."""
+    def cases(self, folder: Path) -> list[Case]:
+        """The cases of the lists in a folder, each of them known to be possible.
+
+        Raises UsageError with file, place and the known names where a system, fault, target or variant is unknown.
+        """
         from pytest_microremed.faults.fault import load_fault
         from pytest_microremed.systems.system import load_system
 
-        workload = load_system(case.system).workload(case.target)
-        load_fault(case.fault).check_variant(workload, case.variant)
+        cases = load_folder(folder, full=self.settings.full)
+        for case in cases:
+            try:
+                workload = load_system(case.system).workload(case.target)
+                load_fault(case.fault).check_variant(workload, case.variant)
+            except UsageError as error:
+                raise UsageError(f"{folder / case.level}.yaml: [{case.number}]: {error}") from None
+        return cases
 
     @property
     def remediator(self) -> Remediator:
