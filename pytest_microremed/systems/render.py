@@ -36,7 +36,7 @@ def render(system: System, namespace: str) -> list[Obj]:
                 log_volume=LOG_VOLUME,
                 probe_container=PROBE_CONTAINER,
             )
-            documents = list(yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))  # noqa: S506
+            documents = list(yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
         except TemplateError as error:
             line = f" line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
             raise UsageError(f"{system.folder / template}:{line} {error.message}") from None

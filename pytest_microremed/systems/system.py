@@ -16,7 +16,7 @@ from pytest_microremed.errors import UsageError
 LOG_VOLUME = "logs"
 LOG_PATH = "/var/log/service"
 PROBE_CONTAINER = "probe"
-"""Sidecar of every workload (busybox): requests to peers and disk probes are made from it, as service images lack the tools."""
+"""Sidecar of every workload (busybox): looks at the network and the disk from inside; service images lack tools."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,9 @@ class Readiness:
     """When the main container may take requests (Kubernetes: readinessProbe). Seconds are the cluster's."""
 
     check: Literal["http", "grpc", "tcp", "exec"]
-    """`http` asks for the workload's `http_path`; `grpc` and `tcp` ask its port."""
+    """`http`, `grpc` and `tcp` ask the workload's port."""
+    path: str = "/"
+    """For `http`."""
     command: tuple[str, ...] = ()
     """For `exec`."""
     initial_delay_s: int = 0
@@ -49,8 +51,8 @@ class Service:
     target_port: int | None = None
     """None is the workload's port."""
     type: Literal["ClusterIP", "NodePort", "LoadBalancer", "headless"] = "ClusterIP"
-    pods: tuple[int, ...] = ()
-    """Ordinals of the StatefulSet's pods behind it; all if empty."""
+    pod: int | None = None
+    """Ordinal of the one pod of a StatefulSet behind it; None is all pods."""
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ class Dependency:
     host_only: bool = False
     """Whether the variable holds `service` only and not `service:port`."""
     source: str | None = None
-    """`configmap/NAME` or `secret/NAME` that sets the variable for the container; None: the workload's own `env`."""
+    """`configMap/NAME` or `secret/NAME` that sets it for the container; None: the workload's own `env`."""
 
     @property
     def value(self) -> str:
@@ -84,13 +86,15 @@ class Workload:
     container: str = ""
     """Name of the main container, the first of the pod; the workload's name if empty."""
     command: tuple[str, ...] = ()
-    """The image's own if empty."""
+    """Entry point; the image's own if empty."""
+    args: tuple[str, ...] = ()
     replicas: int = 1
     port: int | None = None
     """What the main container listens on; None for one that only calls others."""
     extra_ports: tuple[int, ...] = ()
     protocol: Literal["http", "grpc", "tcp"] = "tcp"
     http_path: str = "/"
+    """What a caller asks for; an answer shows that it does its work."""
     services: tuple[Service, ...] = ()
     """The first one fronts the workload."""
     environment: Mapping[str, str] = field(default_factory=dict)
@@ -178,6 +182,7 @@ def known_systems() -> list[str]:
     return sorted(path.parent.name for path in _folder().glob("*/system.yaml"))
 
 
+@functools.cache
 def load_system(name: str) -> System:
     """The system of that name; UsageError for an unknown name or a malformed file."""
     if name not in known_systems():
@@ -185,7 +190,6 @@ def load_system(name: str) -> System:
     return read_system(_folder() / name / "system.yaml")
 
 
-@functools.cache
 def read_system(path: Path) -> System:
     """The system that a file describes; its folder's name is the system's name. UsageError if malformed."""
     content = build(_File, read_yaml(path), path)
