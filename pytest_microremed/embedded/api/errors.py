@@ -1,4 +1,4 @@
-"""The errors of the Kubernetes API, worded as the API server words them (`k8s.io/apimachinery/pkg/api/errors`).
+"""The errors of the Kubernetes API, worded as the API server words them (apimachinery, `pkg/api/errors`).
 
 Clients show these texts to people and to models, and some clients decide by `reason`, so both are kept exact.
 """
@@ -29,7 +29,7 @@ class Cause:
 
 
 class ApiError(Exception):
-    """A request that the API refuses: HTTP code, machine-readable reason, message and details (metav1.Status)."""
+    """A request that the API refuses: HTTP code, machine-readable reason, message and details."""
 
     def __init__(self, code: int, reason: str, message: str, details: dict[str, Any] | None = None) -> None:
         self.code = code
@@ -39,7 +39,7 @@ class ApiError(Exception):
         super().__init__(message)
 
     def status(self) -> dict[str, Any]:
-        """The Status object that a client receives."""
+        """The metav1.Status object that a client receives."""
         status: dict[str, Any] = {
             "kind": "Status",
             "apiVersion": "v1",

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal, TypeAlias
 
-from pytest_microremed.embedded.api.resources import PODS, Resource
+from pytest_microremed.embedded.api.resources import NAMESPACES, PODS, Resource
 
 Object: TypeAlias = dict[str, Any]
 
@@ -60,9 +60,9 @@ class Store:
         items = sorted(self._objects[resource].items())
         return [obj for (ns, _), obj in items if namespace is None or ns == namespace]
 
-    def resources(self) -> list[Resource]:
+    def resources(self) -> tuple[Resource, ...]:
         """The resources of which objects are stored."""
-        return [resource for resource, objects in self._objects.items() if objects]
+        return tuple(resource for resource, objects in self._objects.items() if objects)
 
     def dependents(self, uid: str) -> Iterator[tuple[Resource, Object]]:
         """The objects that name `uid` among their owner references."""
@@ -72,10 +72,10 @@ class Store:
                 yield resource, obj
 
     def create(self, resource: Resource, obj: Object) -> Object:
-        """Store a new object: sets uid, creationTimestamp, resourceVersion and generation."""
+        """Store a new object: sets uid (unless it has one), creationTimestamp, resourceVersion and generation."""
         meta = {
             **obj["metadata"],
-            "uid": str(uuid.uuid4()),
+            "uid": obj["metadata"].get("uid") or str(uuid.uuid4()),
             "creationTimestamp": timestamp(self.now()),
             "resourceVersion": self._next_version(),
         }
@@ -112,12 +112,11 @@ class Store:
         if resource is PODS and obj.get("spec", {}).get("nodeName"):
             spec_grace = obj["spec"].get("terminationGracePeriodSeconds", 30)
             grace = spec_grace if grace_s is None else grace_s
-            held = grace > 0
         else:
-            grace, held = 0, False
-        if not (meta.get("finalizers") or held):
+            grace = 0
+        if not _finalizers(resource, obj) and not grace:
             return self.remove(resource, obj)
-        if "deletionTimestamp" in meta and (not held or meta.get("deletionGracePeriodSeconds", 0) <= grace):
+        if "deletionTimestamp" in meta and meta.get("deletionGracePeriodSeconds", 0) <= grace:
             return obj
         meta = {**meta, "deletionTimestamp": timestamp(self.now()), "deletionGracePeriodSeconds": grace}
         return self.update(resource, {**obj, "metadata": meta})
@@ -147,7 +146,8 @@ class Store:
         for owner in meta.get("ownerReferences", ()):
             self._dependents[owner["uid"]][(resource, *key)] = None
         self._notify(Change("MODIFIED" if old else "ADDED", resource, obj, old))
-        if "deletionTimestamp" in meta and not meta.get("finalizers") and resource is not PODS:
+        running = resource is PODS and meta.get("deletionGracePeriodSeconds", 0) > 0
+        if "deletionTimestamp" in meta and not _finalizers(resource, obj) and not running:
             return self.remove(resource, obj)  # the last finalizer has gone
         return obj
 
@@ -158,3 +158,9 @@ class Store:
     def _notify(self, change: Change) -> None:
         for listener in list(self._listeners):
             listener(change)
+
+
+def _finalizers(resource: Resource, obj: Object) -> bool:
+    """Does a finalizer hold the object? A namespace has some in its spec too, for its contents."""
+    in_spec = obj.get("spec", {}).get("finalizers") if resource is NAMESPACES else None
+    return bool(obj["metadata"].get("finalizers") or in_spec)

@@ -1,0 +1,62 @@
+"""Fixtures of the embedded cluster's tests: one cluster for the session, a fresh namespace for each test.
+
+`cluster`    the running EmbeddedCluster
+`namespace`  a namespace of the test's own, deleted afterwards
+`kubectl`    the real kubectl in that namespace (see clients.Kubectl)
+`http`       plain HTTPS as the administrator (see clients.Http)
+`client`     an ApiClient of the `kubernetes` package
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pytest_microremed.embedded.cluster import EmbeddedCluster
+from tests.embedded.clients import Http, Kubectl
+
+_numbers = itertools.count(1)
+
+
+@pytest.fixture(scope="session")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedCluster]:
+    embedded = EmbeddedCluster(tmp_path_factory.mktemp("cluster"))
+    embedded.start()
+    yield embedded
+    embedded.stop()
+
+
+@pytest.fixture(scope="session")
+def kubectl_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("kubectl")
+
+
+@pytest.fixture
+def http(cluster: EmbeddedCluster) -> Http:
+    return Http.to(cluster)
+
+
+@pytest.fixture
+def namespace(http: Http) -> Iterator[str]:
+    name = f"test-{next(_numbers)}"
+    created = http.request("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+    assert created.status == 201, created.body
+    yield name
+    http.request("DELETE", f"/api/v1/namespaces/{name}")
+
+
+@pytest.fixture
+def kubectl(cluster: EmbeddedCluster, kubectl_home: Path, namespace: str) -> Kubectl:
+    return Kubectl(cluster.kubeconfig, kubectl_home, namespace)
+
+
+@pytest.fixture
+def client(cluster: EmbeddedCluster) -> Iterator[Any]:
+    from kubernetes import config
+
+    with config.new_client_from_config(str(cluster.kubeconfig)) as api_client:
+        yield api_client
