@@ -1,7 +1,7 @@
 """The connection to one API server: address, credentials and transport out of a kubeconfig, JSON in and out.
 
-The `kubernetes` package reads the kubeconfig and does TLS and authentication; its models are left aside, since
-building them costs more than the request.
+The `kubernetes` package reads the kubeconfig and does TLS and authentication; its models are left aside,
+since building them costs more than the request.
 """
 
 from __future__ import annotations
@@ -10,9 +10,12 @@ import json
 import urllib.parse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pytest_microremed.errors import ClusterError
+
+if TYPE_CHECKING:
+    from urllib3 import BaseHTTPResponse
 
 CONNECT_TIMEOUT_S = 5.0
 READ_TIMEOUT_S = 30.0
@@ -99,6 +102,23 @@ class Connection:
             return json.loads(answer.data)
         except ValueError:
             raise RequestFailed(verb, what, answer.status, "the answer is no JSON") from None
+
+    def open_stream(self, path: str, query: Mapping[str, str], read_timeout_s: float) -> BaseHTTPResponse:
+        """The answer to a watch, to be read as it comes: its lines are JSON. Whoever opens it closes it.
+
+        Raises urllib3's HTTPError where no answer begins, now or while it is read.
+        """
+        from urllib3 import Timeout
+
+        answer: BaseHTTPResponse = self._client.rest_client.pool_manager.request(
+            "GET",
+            f"{self.server}{path}?{urllib.parse.urlencode(query)}",
+            headers={"Accept": "application/json", **self.authorization()},
+            timeout=Timeout(connect=CONNECT_TIMEOUT_S, read=read_timeout_s),
+            retries=False,
+            preload_content=False,
+        )
+        return answer
 
     def authorization(self) -> dict[str, str]:
         """The request headers that say who we are; empty with client certificates."""
