@@ -1,4 +1,6 @@
-"""Reading the benchmark's YAML files strictly: what is wrong becomes one UsageError line with file, key and known keys."""
+"""Reading the benchmark's YAML files strictly: what is wrong becomes one UsageError line with file, key and
+known keys.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,11 @@ class _DataclassInstance(Protocol):
 D = TypeVar("D", bound=_DataclassInstance)
 
 
-class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]
+SafeLoader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+"""YAML's safe loader, the fast one where PyYAML was built with it."""
+
+
+class _StrictLoader(SafeLoader):  # type: ignore[misc]
     """YAML's loader keeps the last of two equal keys silently; here a key given twice is an error."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
@@ -31,7 +37,9 @@ class _StrictLoader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ign
                 continue
             key = self.construct_object(key_node, deep=True)
             if key in seen:
-                raise yaml.constructor.ConstructorError(None, None, f"key {key!r} is given twice", key_node.start_mark)
+                raise yaml.constructor.ConstructorError(
+                    None, None, f"key {key!r} is given twice", key_node.start_mark
+                )
             seen.add(key)
         mapping: dict[Any, Any] = super().construct_mapping(node, deep)
         return mapping
@@ -55,11 +63,13 @@ def read_yaml(path: Path) -> Any:
 
 
 def build(cls: type[D], data: Any, path: Path, where: str = "") -> D:
-    """A dataclass from a mapping of its fields, nested ones and all; `where` is the key that `data` is the value of.
+    """A dataclass from a mapping of its fields, nested ones and all; `where` is the key that `data` is the
+    value of.
 
-    Fields may be str, int, float, bool, Any, Literal, X | None, tuple[X, ...], Mapping[str, X] or dict[str, X], and
-    dataclasses. UsageError names the file, the key and, for an unknown key, the known ones. No value is converted,
-    but an int is good enough for a float: YAML's `no`, `1.20` and `08` are to be quoted where a string is meant.
+    Fields may be str, int, float, bool, Any, Literal, X | None, tuple[X, ...], Mapping[str, X] or dict[str,
+    X], and dataclasses. UsageError names the file, the key and, for an unknown key, the known ones. No value
+    is converted, but an int is good enough for a float: YAML's `no`, `1.20` and `08` are to be quoted where a
+    string is meant.
     """
     if not isinstance(data, Mapping):
         raise _wrong(path, where, "a mapping", data)
@@ -100,11 +110,16 @@ def _value(hint: Any, value: Any, path: Path, where: str) -> Any:
                 raise _wrong(path, _join(where, key), "a key that is a string", key)
         return {key: _value(args[1], item, path, _join(where, key)) for key, item in value.items()}
     if dataclasses.is_dataclass(hint):
-        return build(hint, value, path, where)  # type: ignore[type-var]
+        return build(hint, value, path, where)  # type: ignore[arg-type]
     if hint is float and type(value) is int:
         return float(value)
     if type(value) is not hint:
-        raise _wrong(path, where, {str: "a string", int: "an integer", float: "a number", bool: "true or false"}[hint], value)
+        raise _wrong(
+            path,
+            where,
+            {str: "a string", int: "an integer", float: "a number", bool: "true or false"}[hint],
+            value,
+        )
     return value
 
 

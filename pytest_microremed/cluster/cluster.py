@@ -42,8 +42,9 @@ class ContainerUsage:
 class Cluster:
     """A cluster by kubeconfig. Thread-safe.
 
-    Every method raises RequestFailed (a ClusterError) with verb, object, HTTP status and the server's message when the
-    API server refuses or cannot be reached, and Conflict for 409. Requests have time limits of their own.
+    Every method raises RequestFailed (a ClusterError) with verb, object, HTTP status and the server's message
+    when the API server refuses or cannot be reached, and Conflict for 409. Requests have time limits of their
+    own.
     """
 
     def __init__(
@@ -83,7 +84,7 @@ class Cluster:
         return items
 
     def create(self, obj: Obj) -> Obj:
-        """POST; the kind is the object's own. Conflict if it exists. The name may come from `generateName`."""
+        """POST; the kind is the object's own, the name may come from `generateName`. Conflict if it exists."""
         meta = obj["metadata"]
         kind = kind_of(obj)
         what = _describe(kind, meta.get("namespace"), meta.get("name") or meta.get("generateName"))
@@ -116,7 +117,7 @@ class Cluster:
         kind: Kind,
         namespace: str | None,
         name: str,
-        patch: Obj | list[Any],
+        patch: Obj | Sequence[Obj],
         *,
         how: Literal["strategic", "merge", "json"] = "merge",
     ) -> Obj:
@@ -126,7 +127,12 @@ class Cluster:
     def delete(self, kind: Kind, namespace: str | None, name: str, *, grace_s: int | None = None) -> None:
         """Ask for deletion with background garbage collection; it is fine if there is no such object."""
         try:
-            self._send("DELETE", kind.path(namespace, name), _describe(kind, namespace, name), _delete_options(grace_s))
+            self._send(
+                "DELETE",
+                kind.path(namespace, name),
+                _describe(kind, namespace, name),
+                _delete_options(grace_s),
+            )
         except RequestFailed as error:
             if error.status != 404:
                 raise
@@ -135,7 +141,11 @@ class Cluster:
         """Ask for deletion of every object of the kind in the namespace that carries all of `labels`."""
         query = {"labelSelector": _selector(labels)} if labels else None
         self.connection.request(
-            "DELETE", kind.path(namespace), _describe(kind, namespace, None), query=query, body=_delete_options(None)
+            "DELETE",
+            kind.path(namespace),
+            _describe(kind, namespace, None),
+            query=query,
+            body=_delete_options(None),
         )
 
     def create_subresource(self, kind: Kind, namespace: str, name: str, subresource: str, body: Obj) -> Obj:
@@ -149,13 +159,14 @@ class Cluster:
     ) -> ExecOutput:
         """Run a command in a container without stdin.
 
-        `timeout_s` is wall-clock time on every cluster, as it guards against a hang; WaitTimeout when it runs out.
+        `timeout_s` is wall-clock time on every cluster, as it guards against a hang; WaitTimeout when it runs
+        out.
         """
         what = f"{_describe(PODS, namespace, pod)} container {container}"
         path = PODS.path(namespace, pod, "exec")
         return execution.run(self.connection, path, what, command, container, timeout_s)
 
-    def usage(self, namespace: str, labels: Mapping[str, str]) -> list[ContainerUsage]:
+    def usage(self, namespace: str, labels: Mapping[str, str]) -> Sequence[ContainerUsage]:
         """The newest sample of each container of the pods with these labels (metrics.k8s.io)."""
         return [
             ContainerUsage(
@@ -174,8 +185,8 @@ class Cluster:
     ) -> T:
         """The first result of `condition` that is true, asked every `interval_s`; both in cluster seconds.
 
-        Raises WaitTimeout naming `what`. The condition is asked once more after the limit, so a slow machine that
-        slept over the end does not miss what had come true.
+        Raises WaitTimeout naming `what`. The condition is asked once more after the limit, so a slow machine
+        that slept over the end does not miss what had come true.
         """
         deadline = self.clock.now() + timeout_s
         while True:
@@ -206,7 +217,9 @@ class Cluster:
             verb, kind.path(namespace, name), _describe(kind, namespace, name), query=query
         )
 
-    def _send(self, verb: str, path: str, what: str, body: Any, content_type: str = "application/json") -> Any:
+    def _send(
+        self, verb: str, path: str, what: str, body: Any, content_type: str = "application/json"
+    ) -> Any:
         query = {"fieldManager": FIELD_MANAGER} if verb != "DELETE" else None
         return self.connection.request(verb, path, what, query=query, body=body, content_type=content_type)
 

@@ -41,20 +41,20 @@ class Connection:
     """One API server and one identity. Thread-safe."""
 
     def __init__(self, kubeconfig: Path, context: str | None = None) -> None:
-        """Read the kubeconfig, and only this one; ClusterError if it is missing or does not name the context."""
-        from kubernetes.client import ApiClient, Configuration
-        from kubernetes.config import ConfigException
-        from kubernetes.config.kube_config import load_kube_config
+        """Read this kubeconfig and no other; ClusterError if it is missing or does not name the context."""
+        from kubernetes import client
+        from kubernetes.config import ConfigException, kube_config
 
-        self.configuration = Configuration()
+        self.configuration: Any = client.Configuration()
         try:
-            load_kube_config(str(kubeconfig), context, self.configuration, persist_config=False)
+            load: Any = kube_config.load_kube_config
+            load(str(kubeconfig), context, self.configuration, persist_config=False)
         except (ConfigException, OSError) as error:
             raise ClusterError(f"kubeconfig {kubeconfig}: {error}") from None
         self.server: str = self.configuration.host.rstrip("/")
         if urllib.parse.urlsplit(self.server).hostname in _LOOPBACK:
             self.configuration.proxy = None  # HTTP_PROXY would send what is on this machine to another
-        self._client = ApiClient(self.configuration)
+        self._client: Any = client.ApiClient(self.configuration)
 
     def request(
         self,
@@ -74,7 +74,7 @@ class Connection:
         headers = {"Accept": "application/json", **self.authorization()}
         if body is not None:
             headers["Content-Type"] = content_type
-        # A refused connection and "429 Retry-After" are safe to try again; a lost answer only where nothing was changed.
+        # A refused connection and "429 Retry-After" are safe to try again; a lost answer only of a read.
         retries = Retry(
             connect=2,
             status=3,

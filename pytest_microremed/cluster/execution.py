@@ -1,7 +1,7 @@
 """Running a command in a container over the API server's WebSocket, with a firm time limit.
 
-Kubernetes: the exec subresource with subprotocol v5.channel.k8s.io, or v4 on servers before 1.30; one byte in front of each
-message says which stream it belongs to.
+Kubernetes: the exec subresource with subprotocol v5.channel.k8s.io, or v4 on servers before 1.30; one byte in
+front of each message says which stream it belongs to.
 """
 
 from __future__ import annotations
@@ -30,15 +30,23 @@ class ExecOutput:
     exit_code: int
 
 
-def run(connection: Connection, path: str, what: str, command: Sequence[str], container: str, timeout_s: float) -> ExecOutput:
+def run(
+    connection: Connection, path: str, what: str, command: Sequence[str], container: str, timeout_s: float
+) -> ExecOutput:
     """Run `command` and wait for its end, at most `timeout_s` of wall-clock time.
 
-    Raises RequestFailed if the container cannot run it, WaitTimeout if it has not ended in time (it may go on running).
+    Raises RequestFailed if the container cannot run it, WaitTimeout if it has not ended in time (it may go on
+    running).
     """
     from websocket import WebSocketException, WebSocketTimeoutException
 
     deadline = time.monotonic() + timeout_s
-    query = [("container", container), ("stdout", "true"), ("stderr", "true"), *(("command", c) for c in command)]
+    query = [
+        ("container", container),
+        ("stdout", "true"),
+        ("stderr", "true"),
+        *(("command", c) for c in command),
+    ]
     url = "ws" + connection.server.removeprefix("http") + path + "?" + urllib.parse.urlencode(query)
     streams: dict[int, bytearray] = {_STDOUT: bytearray(), _STDERR: bytearray(), _STATUS: bytearray()}
     try:

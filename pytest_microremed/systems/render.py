@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import yaml
 
 from pytest_microremed.cluster.kinds import NAMESPACES, Obj
+from pytest_microremed.datafile import SafeLoader
 from pytest_microremed.errors import UsageError
 from pytest_microremed.systems.system import LOG_PATH, LOG_VOLUME, PROBE_CONTAINER, System
 
@@ -18,10 +19,11 @@ MANAGED_BY = {"app.kubernetes.io/managed-by": "pytest-microremed"}
 
 
 def render(system: System, namespace: str) -> list[Obj]:
-    """The manifests of the system in `namespace`, that one not included, in the order in which to create them.
+    """The manifests of the system in `namespace`, that one not included, in the order in which to create
+    them.
 
-    They are made by the templates of the system's folder and those that all systems share. UsageError with the
-    template's name and line if one of them fails.
+    They are made by the templates of the system's folder and those that all systems share. UsageError with
+    the template's name and line if one of them fails.
     """
     from jinja2 import TemplateError, TemplateSyntaxError
 
@@ -36,12 +38,16 @@ def render(system: System, namespace: str) -> list[Obj]:
                 log_volume=LOG_VOLUME,
                 probe_container=PROBE_CONTAINER,
             )
-            documents = list(yaml.load_all(text, getattr(yaml, "CSafeLoader", yaml.SafeLoader)))
+            documents = list(yaml.load_all(text, SafeLoader))
+        except TemplateSyntaxError as error:
+            raise UsageError(f"{error.filename}: line {error.lineno}: {error.message}") from None
         except TemplateError as error:
-            line = f" line {error.lineno}" if isinstance(error, TemplateSyntaxError) else ""
-            raise UsageError(f"{system.folder / template}:{line} {error.message}") from None
+            raise UsageError(f"{template} of system {system.name}: {error.message}") from None
         except yaml.YAMLError as error:
-            raise UsageError(f"{system.folder / template}: renders to what is no YAML: {error}") from None
+            problem = " ".join(str(error).split())
+            raise UsageError(
+                f"{template} of system {system.name} renders to what is no YAML: {problem}"
+            ) from None
         objects += [_placed(document, system, namespace) for document in documents if document]
     return objects
 
@@ -63,7 +69,12 @@ def _placed(obj: Obj, system: System, namespace: str) -> Obj:
 
 
 def _environment(system: System) -> Environment:
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined, select_autoescape
 
-    loader = FileSystemLoader([system.folder, system.folder.parent / "_shared"])
-    return Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False)  # noqa: S701
+    return Environment(
+        loader=FileSystemLoader([system.folder, system.folder.parent / "_shared"]),
+        undefined=StrictUndefined,
+        autoescape=select_autoescape([]),  # YAML is not HTML
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -16,7 +16,7 @@ from pytest_microremed.errors import UsageError
 LOG_VOLUME = "logs"
 LOG_PATH = "/var/log/service"
 PROBE_CONTAINER = "probe"
-"""Sidecar of every workload (busybox): looks at the network and the disk from inside; service images lack tools."""
+"""Sidecar of every workload (busybox): looks at network and disk from inside, as service images lack tools."""
 
 
 @dataclass(frozen=True)
@@ -211,9 +211,8 @@ def _check_references(path: Path, workloads: Mapping[str, Workload]) -> None:
         where = f"{path}: workloads.{workload.name}"
         for dependency in workload.dependencies:
             if (dependency.service, dependency.port) not in ports:
-                raise UsageError(
-                    f"{where}.dependencies: no workload has a service {dependency.service} with port {dependency.port}"
-                )
+                address = f"{dependency.service}:{dependency.port}"
+                raise UsageError(f"{where}.dependencies: no workload has a service {address}")
         for name in workload.calls:
             if name not in workloads:
                 raise UsageError(f"{where}.calls: no workload {name}; known: {', '.join(sorted(workloads))}")

@@ -1,0 +1,204 @@
+"""The healthy state of a deployed system: taken after deployment, compared with, and gone back to."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pytest_microremed.cluster import kinds
+from pytest_microremed.cluster.cluster import Cluster
+from pytest_microremed.cluster.kinds import Obj
+from pytest_microremed.errors import ClusterError, WaitTimeout
+from pytest_microremed.systems import repair
+from pytest_microremed.systems.health import pods_by_workload, unhealthy
+from pytest_microremed.systems.namespace import claim_namespace
+from pytest_microremed.systems.render import render
+from pytest_microremed.systems.state import (
+    WATCHED_KINDS,
+    Key,
+    State,
+    differing_paths,
+    pod_shape,
+    read_state,
+    wanted,
+)
+from pytest_microremed.systems.system import System
+
+DEPLOY_S = 1800.0
+"""How long a system may take from its manifests to ready pods, image pulls included, in cluster seconds."""
+RESTORE_S = 600.0
+"""How long restored workloads may take to get ready, in cluster seconds."""
+_POLL_S = 3.0
+_HEALTH_KINDS = (kinds.DEPLOYMENTS, kinds.STATEFUL_SETS, kinds.PODS)
+
+
+@dataclass(frozen=True)
+class Change:
+    """One object that is not as in the baseline."""
+
+    kind: str
+    name: str
+    what: Literal["added", "removed", "changed", "unhealthy"]
+    paths: tuple[str, ...] = ()
+    """`changed`: the fields, such as `spec.template.spec.containers[server].image`; `unhealthy`: the reason."""
+
+    def __str__(self) -> str:
+        return f"{self.kind}/{self.name}: {self.what}" + (f": {', '.join(self.paths)}" if self.paths else "")
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """A namespace in its healthy state."""
+
+    system: System
+    namespace: str
+    objects: Mapping[Key, Obj] = field(repr=False)
+    """What is wanted of every object, pods of controllers left out."""
+    ready: Mapping[str, int]
+    """Ready pods by workload."""
+    pod_shapes: Mapping[str, Obj] = field(repr=False)
+    """What the pods of each workload look like."""
+
+
+def deploy(cluster: Cluster, system: System, namespace: str) -> Baseline:
+    """Deploy the system into a new namespace, wait until it is ready, and take its baseline.
+
+    A namespace of that name that an earlier run has left is deleted first: what happened inside its
+    containers is unknown. One that is not the harness's own is left alone: ClusterError. WaitTimeout says
+    which workloads are not ready.
+    """
+    claim_namespace(cluster, system, namespace)
+    for obj in render(system, namespace):
+        cluster.create(obj)
+    _wait_until_up(cluster, system, namespace)
+    state = read_state(cluster, namespace)
+    pods = pods_by_workload(system, state)
+    return Baseline(
+        system=system,
+        namespace=namespace,
+        objects={key: wanted(obj) for key, obj in state.objects.items()},
+        ready={name: len(pods[name]) for name in system.workloads},
+        pod_shapes={name: pod_shape(pods[name][0]) for name in system.workloads if pods[name]},
+    )
+
+
+def find_clean(cluster: Cluster, baseline: Baseline) -> list[str]:
+    """What differs from the baseline, one line an object; empty if all is as it was, and ready."""
+    return [str(change) for change in changes(cluster, baseline)]
+
+
+def changes(cluster: Cluster, baseline: Baseline) -> list[Change]:
+    """What differs from the baseline: objects added, removed, changed; pods changed in place; workloads not up."""
+    return _compare(baseline, read_state(cluster, baseline.namespace))
+
+
+def restore(cluster: Cluster, baseline: Baseline, *, recycle: tuple[str, ...] = ()) -> None:
+    """Put every object back as in the baseline, wait until all is ready, and verify it.
+
+    Workloads in `recycle`, those not up and those with pods changed in place get new pods, since what was
+    done inside a container (processes, files, `tc`) shows in no object. Traces of the past, from which the
+    next remediator might learn, go too: old revisions and events. What cannot be put right in place is
+    deployed anew from the baseline.
+
+    ClusterError says what still differs at the end.
+    """
+    for put_right in (_put_back, _redeploy):
+        try:
+            put_right(cluster, baseline, recycle)
+            state = _wait_until_clean(cluster, baseline)
+        except ClusterError as error:
+            failure = error
+            continue
+        repair.forget_past(cluster, baseline.namespace, state)
+        return
+    raise failure
+
+
+def _put_back(cluster: Cluster, baseline: Baseline, recycle: tuple[str, ...]) -> None:
+    state = read_state(cluster, baseline.namespace)
+    repair.put_back(cluster, baseline.objects, state.objects)
+    pods = pods_by_workload(baseline.system, state)
+    suspects = {"", *recycle, *unhealthy(baseline.system, state)}
+    for name, shape in baseline.pod_shapes.items():
+        if any(pod_shape(pod) != shape for pod in pods[name]):
+            suspects.add(name)
+    repair.replace_pods(cluster, (pod for name in suspects for pod in pods[name]))
+
+
+def _redeploy(cluster: Cluster, baseline: Baseline, recycle: tuple[str, ...]) -> None:
+    claim_namespace(cluster, baseline.system, baseline.namespace)
+    for kind in WATCHED_KINDS:
+        for (of_kind, _), obj in baseline.objects.items():
+            if of_kind is kind:
+                repair.create(cluster, obj)
+
+
+def _wait_until_up(cluster: Cluster, system: System, namespace: str) -> None:
+    last = ""
+
+    def up() -> bool:
+        nonlocal last
+        reasons = unhealthy(system, read_state(cluster, namespace, _HEALTH_KINDS))
+        last = _summary([f"{name}: {reason}" for name, reason in reasons.items()])
+        return not reasons
+
+    what = f"{system.name} in namespace {namespace} ready"
+    try:
+        cluster.wait_for(what, up, DEPLOY_S, _POLL_S)
+    except WaitTimeout as error:
+        raise WaitTimeout(what, error.seconds, last) from None
+
+
+def _wait_until_clean(cluster: Cluster, baseline: Baseline) -> State:
+    """The clean state. The workloads alone are asked for until they are up, which is much less to ask for."""
+    last = ""
+
+    def clean() -> State | None:
+        nonlocal last
+        state = read_state(cluster, baseline.namespace, _HEALTH_KINDS)
+        reasons = unhealthy(baseline.system, state)
+        if not reasons:
+            state = read_state(cluster, baseline.namespace)
+        differences = [str(change) for change in _compare(baseline, state)] if not reasons else []
+        last = _summary(differences or [f"{name}: {reason}" for name, reason in reasons.items()])
+        return None if last else state
+
+    what = f"namespace {baseline.namespace} as in its baseline"
+    try:
+        return cluster.wait_for(what, clean, RESTORE_S, _POLL_S)
+    except WaitTimeout as error:
+        raise WaitTimeout(what, error.seconds, last) from None
+
+
+def _summary(differences: list[str], at_most: int = 5) -> str:
+    more = len(differences) - at_most
+    return "; ".join(differences[:at_most]) + (f"; and {more} more" if more > 0 else "")
+
+
+def _compare(baseline: Baseline, state: State) -> list[Change]:
+    found = []
+    for key, obj in state.objects.items():
+        if key not in baseline.objects:
+            found.append(_change(key, "added"))
+        elif paths := tuple(differing_paths(baseline.objects[key], wanted(obj))):
+            found.append(_change(key, "changed", paths))
+        elif "deletionTimestamp" in obj["metadata"]:
+            found.append(_change(key, "changed", ("metadata.deletionTimestamp",)))
+    found += [_change(key, "removed") for key in baseline.objects if key not in state.objects]
+    pods = pods_by_workload(baseline.system, state)
+    found += [_change((kinds.PODS, pod["metadata"]["name"]), "added") for pod in pods[""]]
+    for name, shape in baseline.pod_shapes.items():
+        for pod in pods[name]:
+            if paths := tuple(differing_paths(shape, pod_shape(pod))):
+                found.append(_change((kinds.PODS, pod["metadata"]["name"]), "changed", paths))
+    for name, reason in unhealthy(baseline.system, state).items():
+        found.append(_change((baseline.system.workload(name).object_kind, name), "unhealthy", (reason,)))
+    return found
+
+
+def _change(
+    key: Key, what: Literal["added", "removed", "changed", "unhealthy"], paths: tuple[str, ...] = ()
+) -> Change:
+    kind, name = key
+    return Change(kind.kind, name, what, paths)
