@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pytest_microremed.case import Case, to_params
+from pytest_microremed.case import FULL, LEVELS, Case, to_params
 from pytest_microremed.errors import UsageError
 from pytest_microremed.report.properties import identify
 from pytest_microremed.session import Session
@@ -45,6 +45,13 @@ def case_of(item: pytest.Item) -> Case | None:
     callspec = getattr(item, "callspec", None)
     case = callspec.params.get("case") if callspec else None
     return case if isinstance(case, Case) else None
+
+
+def folders_of(config: pytest.Config) -> list[Path]:
+    """The folders with case lists among the paths of the command line: a pytest-xdist controller collects nothing."""
+    paths = [config.invocation_params.dir / arg.split("::")[0] for arg in config.args]
+    folders = dict.fromkeys(path if path.is_dir() else path.parent for path in paths)
+    return [folder for folder in folders if any((folder / f"{level}.yaml").exists() for level in (*LEVELS, FULL))]
 
 
 def names_cases(nodeids: Sequence[str]) -> bool:

@@ -8,10 +8,10 @@ import pytest
 
 from pytest_microremed.case import Case
 from pytest_microremed.collection import case_of
-from pytest_microremed.errors import InfrastructureError
+from pytest_microremed.errors import MicroremedError
 from pytest_microremed.report.properties import case_id, read
 from pytest_microremed.report.terminal import lines
-from pytest_microremed.result import CaseResult
+from pytest_microremed.result import CaseResult, Outcome
 from pytest_microremed.session import Session
 
 CRASHED = "the pytest-xdist worker that ran it died"
@@ -31,10 +31,11 @@ class Controller:
             self._crashed(report.nodeid)
             return
         result = read(report.user_properties)
-        if result is None:
-            return
-        self._pending[report.nodeid] = result
-        if report.when == "teardown":
+        if result is None and report.failed:
+            result = self._without_verdict(case_id(report.user_properties), "not posed", _last_line(report))
+        if result is not None:
+            self._pending[report.nodeid] = result
+        if report.when == "teardown" and report.nodeid in self._pending:
             self._finish(report.nodeid)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -50,11 +51,16 @@ class Controller:
         """A verdict that had arrived stands; a case without one has crashed."""
         if nodeid not in self._pending:
             match = re.search(r"\[([a-z0-9-]+)\]$", nodeid)
-            case = self._session.case_by_id(match[1]) if match else None
-            if case is None:
+            result = self._without_verdict(match[1] if match else None, "crashed", CRASHED)
+            if result is None:
                 return
-            self._pending[nodeid] = self._session.recorder(case, lambda _: None).record("crashed", CRASHED)
+            self._pending[nodeid] = result
         self._finish(nodeid)
+
+    def _without_verdict(self, name: str | None, outcome: Outcome, reason: str) -> CaseResult | None:
+        """A record for a case that could not make its own: no case is dropped silently."""
+        case = self._session.case_by_id(name) if name else None
+        return self._session.recorder(case, lambda _: None).record(outcome, reason) if case else None
 
     def _finish(self, nodeid: str) -> None:
         result = self._pending.pop(nodeid)
@@ -66,11 +72,13 @@ class Controller:
 
 
 def blame_infrastructure(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-    """Trouble of the cluster in the call is an ERROR like one in setup (JUnit `<error>`), not a failed repair."""
-    if case_of(item) is None or call.excinfo is None or not isinstance(call.excinfo.value, InfrastructureError):
+    """Without a verdict there is no failed repair: trouble in the call is an ERROR like one in setup (JUnit `<error>`)."""
+    if case_of(item) is None or call.excinfo is None:
         return
-    report.longrepr = str(call.excinfo.value)
-    if report.when == "call":
+    if isinstance(call.excinfo.value, MicroremedError):
+        report.longrepr = f"{type(call.excinfo.value).__name__}: {call.excinfo.value}"
+    result = read(item.user_properties)
+    if report.when == "call" and (result is None or result.outcome == "not posed"):
         report.when = "setup"
 
 
@@ -89,3 +97,7 @@ def status(report: pytest.TestReport) -> tuple[str, str, str] | None:
     if report.failed and result.outcome == "not posed":
         return "error", "E", "NOT POSED"
     return None
+
+
+def _last_line(report: pytest.TestReport) -> str:
+    return (report.longreprtext.strip() or "no reason given").splitlines()[-1]

@@ -37,6 +37,8 @@ class Session:
         self.registry = Registry()
         self.results: dict[str, CaseResult] = {}
         """Finished cases by id, on the controller only."""
+        self.folders: list[Path] = []
+        """Folders with case lists that the command line names."""
         self.trouble: UsageError | None = None
         """A mistake in a case list that collection came upon."""
         self._testbed: Testbed | None = None
@@ -54,7 +56,8 @@ class Session:
             load_system(name)
         for name in known_faults():
             load_fault(name)
-        self.cases(cases_dir())
+        for folder in self.folders or [cases_dir()]:
+            self.cases(folder)
         if self.jsonl:
             self.jsonl.check()
 
@@ -143,8 +146,9 @@ class Session:
         return [f"microremed: {', '.join(about)}"]
 
     def case_by_id(self, case_id: str) -> Case | None:
-        """A case of the packaged lists."""
-        return next((c for c in load_folder(cases_dir(), full=True) if c.id == case_id), None)
+        """The case of this id: for the controller of pytest-xdist, which collects nothing itself."""
+        folders = dict.fromkeys([*self.folders, cases_dir()])
+        return next((c for f in folders for c in load_folder(f, full=True) if c.id == case_id), None)
 
     @cached_property
     def folder(self) -> Path:

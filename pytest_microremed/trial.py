@@ -30,7 +30,14 @@ class Trial:
 
     def run(self, incident: Incident, remediator: Remediator) -> CaseResult:
         """Let the remediator try; raises InfrastructureError where the cluster, not the remediator, failed."""
-        before = gather(self.posed)
+        try:
+            return self._run(incident, remediator)
+        except InfrastructureError as error:
+            self.recorder.record("not posed", str(error))
+            raise
+
+    def _run(self, incident: Incident, remediator: Remediator) -> CaseResult:
+        before = self._look()
         monitor = AvailabilityMonitor(self.posed.testbed.cluster, self.posed.namespace, self.posed.workload.service)
         monitor.start()
         attempts: list[Attempt] = []
@@ -56,6 +63,10 @@ class Trial:
         )
         outcome = "recovered" if verdict.recovered else "not recovered"
         return self.recorder.record(outcome, verdict.reason, verdict=verdict, attempts=tuple(attempts))
+
+    def _look(self) -> Evidence:
+        p = self.posed
+        return gather(p.testbed.cluster, p.injection, p.fault, p.workload, p.namespace)
 
     def _attempts(self, remediator: Remediator) -> int:
         """As many as the remediator says; else 1 + T_max where it takes feedback, else one."""
@@ -105,7 +116,7 @@ class Trial:
             held=verification.held,
             reason=verification.reason,
             collateral=tuple(str(change) for change in beside),
-            how=explain_how(before, gather(self.posed)) if verification.recovered else (),
+            how=explain_how(before, self._look()) if verification.recovered else (),
         )
 
 
