@@ -84,7 +84,7 @@ class Cluster:
         return items
 
     def create(self, obj: Obj) -> Obj:
-        """POST; the kind is the object's own, the name may come from `generateName`. Conflict if it exists."""
+        """POST; the kind is the object's own, the name may be a `generateName`. Conflict if it exists."""
         meta = obj["metadata"]
         kind = kind_of(obj)
         what = _describe(kind, meta.get("namespace"), meta.get("name") or meta.get("generateName"))

@@ -1,4 +1,4 @@
-"""Short-lived credentials for remediators and their probes: rights in one namespace, none over the injector."""
+"""Short-lived credentials for remediators and their probes: rights in one namespace, none over faults."""
 
 from __future__ import annotations
 

@@ -41,7 +41,7 @@ class Change:
     name: str
     what: Literal["added", "removed", "changed", "unhealthy"]
     paths: tuple[str, ...] = ()
-    """`changed`: the fields, such as `spec.template.spec.containers[server].image`; `unhealthy`: the reason."""
+    """`changed`: the fields, as `spec.template.spec.containers[server].image`; `unhealthy`: the reason."""
 
     def __str__(self) -> str:
         return f"{self.kind}/{self.name}: {self.what}" + (f": {', '.join(self.paths)}" if self.paths else "")
@@ -89,7 +89,7 @@ def find_clean(cluster: Cluster, baseline: Baseline) -> list[str]:
 
 
 def changes(cluster: Cluster, baseline: Baseline) -> list[Change]:
-    """What differs from the baseline: objects added, removed, changed; pods changed in place; workloads not up."""
+    """What differs from the baseline: objects added, removed, changed; pods changed; workloads not up."""
     return _compare(baseline, read_state(cluster, baseline.namespace))
 
 

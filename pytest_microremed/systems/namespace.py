@@ -22,8 +22,8 @@ def claim_namespace(cluster: Cluster, system: System, namespace: str) -> None:
         if not MANAGED_BY.items() <= existing["metadata"].get("labels", {}).items():
             label = "=".join(*MANAGED_BY.items())
             raise ClusterError(
-                f"namespace {namespace} of cluster {cluster.name} is somebody else's and is left alone; delete it, or hand "
-                f"it over with all that is in it: kubectl label namespace {namespace} {label}"
+                f"namespace {namespace} of cluster {cluster.name} is somebody else's and is left alone; "
+                f"delete it, or hand it over with all that is in it: kubectl label namespace {namespace} {label}"
             )
         if "deletionTimestamp" not in existing["metadata"]:
             cluster.delete(NAMESPACES, None, namespace)

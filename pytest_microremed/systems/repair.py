@@ -24,7 +24,7 @@ _WRITE_ATTEMPTS = 5
 
 
 def put_back(cluster: Cluster, baseline: Mapping[Key, Obj], live: Mapping[Key, Obj]) -> None:
-    """Delete what is beyond the baseline, create what is missing, overwrite what differs; waits for no pod."""
+    """Delete what is beyond the baseline, create what is missing, overwrite what differs."""
     for key in reversed([key for key in live if key not in baseline]):
         remove(cluster, live[key])
     for key, obj in baseline.items():

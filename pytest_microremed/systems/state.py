@@ -1,4 +1,4 @@
-"""What is in a namespace, and how two objects differ in what is wanted of them, whatever controllers have done."""
+"""What is in a namespace, and how objects differ in what is wanted of them, whatever controllers do."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ from pytest_microremed.errors import UsageError
 LOG_VOLUME = "logs"
 LOG_PATH = "/var/log/service"
 PROBE_CONTAINER = "probe"
-"""Sidecar of every workload (busybox): looks at network and disk from inside, as service images lack tools."""
+"""Sidecar of every workload (busybox): looks at network and disk from inside; services lack the tools."""
 
 
 @dataclass(frozen=True)
