@@ -21,7 +21,7 @@ def format_value(value: Any) -> str:
     return str(value)
 
 
-_GO_TYPES = {
+_GO_TYPES: dict[type, str] = {
     dict: "map[string]interface {}",
     list: "[]interface {}",
     str: "string",
@@ -34,6 +34,13 @@ _GO_TYPES = {
 def go_type(value: Any) -> str:
     """Go's `%T` of a decoded JSON value."""
     return _GO_TYPES.get(type(value), "<nil>")
+
+
+def go_kind(value: Any) -> str:
+    """Go's `reflect.Kind` of a decoded JSON value."""
+    if isinstance(value, dict | list):
+        return "map" if isinstance(value, dict) else "slice"
+    return go_type(value)
 
 
 def format_json(value: Any) -> str:

@@ -1,8 +1,9 @@
 """How the lists and maps of the built-in types merge: what the client's model classes do not say.
 
 A field is named by its Go type and JSON name, `Container.env`. Sources: the tags `patchStrategy`,
-`patchMergeKey`, `listType`, `listMapKey`, `mapType` and `structType` of the types in the Kubernetes API reference.
-A list that is not named here is atomic: patches replace it, and server-side apply owns it, as a whole.
+`patchMergeKey`, `listType`, `listMapKey`, `mapType` and `structType` of the types in the Kubernetes API
+reference. A list that is not named here is atomic: patches replace it, and server-side apply owns it, as a
+whole.
 """
 
 from __future__ import annotations

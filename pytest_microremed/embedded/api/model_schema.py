@@ -1,8 +1,8 @@
 """Built-in types, derived from the model classes of the installed `kubernetes` package (34 and later).
 
-In every version `openapi_types` and `attribute_map` give names, JSON names and types. From 37 on the classes are
-pydantic models, which say themselves what is required; before, the setter of a required attribute refuses None.
-What they do not give, formats and merge rules, is in tables.
+In every version `openapi_types` and `attribute_map` give names, JSON names and types. From 37 on the
+classes are pydantic models, which say themselves what is required; before, the setter of a required
+attribute refuses None. What they do not give, formats and merge rules, is in tables.
 """
 
 from __future__ import annotations
@@ -150,4 +150,3 @@ def _client_configuration() -> Any:
 def _type_description(cls: Any) -> str:
     first = (cls.__doc__ or "").strip().partition("\n\n")[0]
     return "" if first.startswith("NOTE: This class is auto generated") else first.strip()
-

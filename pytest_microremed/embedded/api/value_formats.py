@@ -1,7 +1,7 @@
-"""Which fields hold a quantity, a number or a name, a long integer, or a time in microseconds.
+"""Which fields hold a quantity, a number or a name, a long integer or a microsecond, and which may be empty.
 
-The client's model classes call all of these string, object or int. A field is named by its Go type and JSON name;
-of a map or list it is the values that have the format. Source: the types in the Kubernetes API reference.
+The client's model classes call all of these string, object or int. A field is named by Go type and JSON
+name; of a map or list its values have the format. Source: the types in the Kubernetes API reference.
 """
 
 from __future__ import annotations
@@ -65,3 +65,33 @@ MICRO_TIMES = frozenset(
         "Event.eventTime", "EventSeries.lastObservedTime", "LeaseSpec.acquireTime", "LeaseSpec.renewTime",
     }
 )  # fmt: skip
+
+KEPT_EMPTY = frozenset(
+    {
+        "ClusterTrustBundleProjection.name", "EndpointPort.appProtocol", "EndpointPort.name",
+        "Event.reportingComponent", "Event.reportingInstance", "GRPCAction.service",
+        "HostPathVolumeSource.type", "IngressSpec.ingressClassName",
+        "LeaseSpec.holderIdentity", "PersistentVolumeClaimSpec.storageClassName",
+        "PersistentVolumeClaimSpec.volumeAttributesClassName",
+        "PersistentVolumeSpec.volumeAttributesClassName",
+        "PodDNSConfigOption.value", "PodSpec.runtimeClassName", "ServicePort.appProtocol",
+        "ServiceSpec.loadBalancerClass", "ServiceSpec.trafficDistribution", "StatefulSetSpec.serviceName",
+    }
+)  # fmt: skip
+"""Optional text for which "" is a value: pointers in Go, or fields that are always written."""
+
+OMITTED_AT_ZERO = frozenset(
+    {
+        "ContainerPort.hostPort", "Container.stdin", "Container.stdinOnce", "Container.tty",
+        "DaemonSetSpec.minReadySeconds", "DeploymentSpec.minReadySeconds", "DeploymentSpec.paused",
+        "EphemeralContainer.stdin", "EphemeralContainer.stdinOnce", "EphemeralContainer.tty",
+        "NFSVolumeSource.readOnly", "NodeSpec.unschedulable", "PersistentVolumeClaimVolumeSource.readOnly",
+        "PodSpec.hostIPC", "PodSpec.hostNetwork", "PodSpec.hostPID", "PriorityClass.globalDefault",
+        "Probe.failureThreshold", "Probe.initialDelaySeconds", "Probe.periodSeconds",
+        "Probe.successThreshold", "Probe.timeoutSeconds", "ReplicaSetSpec.minReadySeconds",
+        "ServicePort.nodePort",
+        "ServiceSpec.healthCheckNodePort", "ServiceSpec.publishNotReadyAddresses",
+        "StatefulSetSpec.minReadySeconds", "VolumeMount.readOnly",
+    }
+)  # fmt: skip
+"""Numbers and switches that Go does not write when 0 or false; all others are pointers."""
