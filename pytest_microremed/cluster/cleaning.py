@@ -5,8 +5,8 @@ from __future__ import annotations
 from pytest_microremed.cluster.cluster import Cluster, RequestFailed
 from pytest_microremed.cluster.credentials import AGENTS_NAMESPACE
 from pytest_microremed.cluster.kinds import CHAOS_KINDS, NAMESPACES, ROLE_BINDINGS, ROLES, Kind, Obj
+from pytest_microremed.cluster.labels import MANAGED_BY
 
-MANAGED_BY = {"app.kubernetes.io/managed-by": "pytest-microremed"}
 FAULTS_GONE_S = 120.0
 """How long Chaos Mesh may take to undo its faults, in cluster seconds; finalizers hold them until then."""
 

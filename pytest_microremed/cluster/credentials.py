@@ -10,6 +10,7 @@ import yaml
 
 from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.cluster.kinds import NAMESPACES, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, Kind, Obj
+from pytest_microremed.cluster.labels import MANAGED_BY
 from pytest_microremed.errors import ClusterError
 
 AGENTS_NAMESPACE = "microremed-agents"
@@ -17,7 +18,6 @@ AGENTS_NAMESPACE = "microremed-agents"
 AGENT, PROBE = "remediator", "probe"
 TOKEN_S = 7200
 """Lifetime of a token: longer than any case, and soon over. Kubernetes: at least 600 s."""
-_LABELS = {"app.kubernetes.io/managed-by": "pytest-microremed"}
 
 _RESOURCES = {
     "": (
@@ -111,7 +111,7 @@ def _issue(cluster: Cluster, namespace: str, name: str, rules: list[Obj]) -> str
 
 
 def _object(kind: Kind, name: str, namespace: str | None, **fields: Any) -> Obj:
-    meta: Obj = {"name": name, "labels": _LABELS}
+    meta: Obj = {"name": name, "labels": dict(MANAGED_BY)}
     if namespace:
         meta["namespace"] = namespace
     return {"apiVersion": kind.api_version, "kind": kind.kind, "metadata": meta, **fields}

@@ -6,8 +6,8 @@ from typing import Any
 
 from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.cluster.kinds import CHAOS_KINDS, NAMESPACES, Kind, Obj
+from pytest_microremed.cluster.labels import MANAGED_BY
 from pytest_microremed.errors import NotPosed, WaitTimeout
-from pytest_microremed.systems.render import MANAGED_BY
 
 INJECTOR_NAMESPACE = "microremed-injector"
 """The custom resources live apart from the system: what an agent does to *all* objects of its namespace

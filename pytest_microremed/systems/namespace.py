@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.cluster.kinds import NAMESPACES
+from pytest_microremed.cluster.labels import MANAGED_BY, is_ours
 from pytest_microremed.errors import ClusterError, WaitTimeout
-from pytest_microremed.systems.render import MANAGED_BY, namespace_manifest
+from pytest_microremed.systems.render import namespace_manifest
 from pytest_microremed.systems.system import System
 
 GONE_S = 300.0
@@ -19,11 +20,11 @@ def claim_namespace(cluster: Cluster, system: System, namespace: str) -> None:
     """
     existing = cluster.get(NAMESPACES, None, namespace)
     if existing is not None:
-        if not MANAGED_BY.items() <= existing["metadata"].get("labels", {}).items():
-            label = "=".join(*MANAGED_BY.items())
+        if not is_ours(existing):
+            label = ",".join(f"{key}={value}" for key, value in MANAGED_BY.items())
             raise ClusterError(
                 f"namespace {namespace} of cluster {cluster.name} is somebody else's and is left alone; "
-                f"delete it, or hand it over with all that is in it: kubectl label namespace {namespace} {label}"
+                f"delete it, or give up all that is in it: kubectl label namespace {namespace} {label}"
             )
         if "deletionTimestamp" not in existing["metadata"]:
             cluster.delete(NAMESPACES, None, namespace)

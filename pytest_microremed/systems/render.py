@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING
 import yaml
 
 from pytest_microremed.cluster.kinds import NAMESPACES, Obj
+from pytest_microremed.cluster.labels import MANAGED_BY, PART_OF
 from pytest_microremed.datafile import SafeLoader
 from pytest_microremed.errors import UsageError
 from pytest_microremed.systems.system import LOG_PATH, LOG_VOLUME, PROBE_CONTAINER, System
 
 if TYPE_CHECKING:
     from jinja2 import Environment
-
-MANAGED_BY = {"app.kubernetes.io/managed-by": "pytest-microremed"}
-"""The label by which the harness knows what it has created."""
 
 
 def render(system: System, namespace: str) -> list[Obj]:
@@ -54,7 +52,7 @@ def render(system: System, namespace: str) -> list[Obj]:
 
 def namespace_manifest(system: System, namespace: str) -> Obj:
     """The namespace, labelled as the harness's own."""
-    labels = {"app.kubernetes.io/part-of": system.name, **MANAGED_BY}
+    labels = {PART_OF: system.name, **MANAGED_BY}
     return {
         "apiVersion": NAMESPACES.api_version,
         "kind": NAMESPACES.kind,
@@ -64,7 +62,7 @@ def namespace_manifest(system: System, namespace: str) -> Obj:
 
 def _placed(obj: Obj, system: System, namespace: str) -> Obj:
     meta = obj["metadata"]
-    labels = {**meta.get("labels", {}), "app.kubernetes.io/part-of": system.name, **MANAGED_BY}
+    labels = {**meta.get("labels", {}), PART_OF: system.name, **MANAGED_BY}
     return {**obj, "metadata": {**meta, "namespace": namespace, "labels": labels}}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from pytest_microremed.cluster import kinds
 from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.cluster.kinds import Kind, Obj
-from pytest_microremed.systems.render import MANAGED_BY
+from pytest_microremed.cluster.labels import is_ours
 
 Key = tuple[Kind, str]
 """An object of a namespace: kind and name."""
@@ -153,7 +153,6 @@ def _is_controlled(obj: Obj) -> bool:
 
 def _is_of_the_control_plane(kind: Kind, obj: Obj) -> bool:
     """The cluster's own certificate, and the rights of an agent, which come and go with the cases."""
-    meta = obj["metadata"]
     if kind in (kinds.ROLES, kinds.ROLE_BINDINGS):
-        return bool(MANAGED_BY.items() <= meta.get("labels", {}).items())
-    return kind is kinds.CONFIG_MAPS and bool(meta["name"] == "kube-root-ca.crt")
+        return is_ours(obj)
+    return kind is kinds.CONFIG_MAPS and bool(obj["metadata"]["name"] == "kube-root-ca.crt")
