@@ -8,10 +8,12 @@ looks at the pod again. Here is state and arithmetic only: no API objects are wr
 from __future__ import annotations
 
 import itertools
+import random
 import signal
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
+from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 if TYPE_CHECKING:
@@ -31,22 +33,62 @@ class Process:
     """Bytes resident."""
     started: datetime | None = None
     ignores_term: bool = False
+    uid: int | None = None
+    """User that it runs as; None = the container's."""
     on_exit: Callable[[int], None] | None = None
     """Called with the signal number (or 0) when the process has ended."""
 
 
+@dataclass(frozen=True)
+class FileAttributes:
+    """What `stat` tells of a file beside its contents."""
+
+    modified: datetime
+    mode: int = 0o644
+    size: int | None = None
+    """Of a file of which only the beginning is kept; the rest is zeros. None = as long as its contents."""
+
+
+@dataclass(frozen=True)
+class DiskFault:
+    """What disturbs one container's operations on a volume, as Chaos Mesh's IOChaos does."""
+
+    container: str
+    path: str = "*"
+    """fnmatch pattern of paths relative to the volume's root."""
+    methods: frozenset[str] = frozenset()
+    """File system operations (`read`, `write`, `open`, `fsync`, …) that are disturbed; empty = all."""
+    percent: int = 100
+    latency_s: float = 0.0
+    errno: int = 0
+    """Error that an operation fails with; 0 = none."""
+
+
 @dataclass
 class Volume:
-    """A pod volume. `latency_s` is added to each operation on a path that `slow_path` (fnmatch) matches."""
+    """A pod volume."""
 
     name: str
     files: dict[str, bytes] = field(default_factory=dict)
-    """Contents by path relative to the volume's root."""
-    latency_s: float = 0.0
-    slow_path: str = "*"
-    percent: int = 100
-    containers: tuple[str, ...] = ()
-    """Containers that see the latency (IOChaos is bound to a container's mount); empty = none."""
+    """Contents by path relative to the volume's root; a directory is a path that ends with a slash."""
+    faults: dict[str, DiskFault] = field(default_factory=dict)
+    """By who put them there."""
+    in_memory: bool = False
+    """An emptyDir of medium Memory, whose files count as memory of the container that wrote them."""
+
+    def disturbance(self, container: str, path: str, method: str, rng: random.Random) -> tuple[float, int]:
+        """Seconds of delay and errno (0 = none) for one operation of a container on a path of the volume."""
+        latency, error = 0.0, 0
+        for fault in self.faults.values():
+            if (
+                fault.container == container
+                and (not fault.methods or method in fault.methods)
+                and fnmatchcase(path, fault.path)
+                and rng.random() * 100 < fault.percent
+            ):
+                latency += fault.latency_s
+                error = error or fault.errno
+        return latency, error
 
 
 @dataclass(frozen=True)
@@ -93,9 +135,30 @@ class Netem:
     jitter_s: float = 0.0
     loss: float = 0.0
     """Probability 0..1."""
+    handle: str = "8001:"
+    """Of the queueing discipline; `tc` chooses 8001: itself, Chaos Mesh asks for 1:."""
 
     def __bool__(self) -> bool:
         return bool(self.delay_s or self.loss)
+
+    def __add__(self, other: Netem) -> Netem:
+        """One behind the other."""
+        return Netem(
+            self.delay_s + other.delay_s,
+            self.jitter_s + other.jitter_s,
+            1 - (1 - self.loss) * (1 - other.loss),
+            self.handle,
+        )
+
+
+@dataclass(frozen=True)
+class Filter:
+    """Impairs a pod's packets to (or, for `drop`, also from) certain addresses only: `tc` and iptables with an ipset."""
+
+    addresses: frozenset[str]
+    netem: Netem = field(default_factory=Netem)
+    drop: Literal["", "in", "out"] = ""
+    """Packets from these addresses (in) or to them (out) are dropped."""
 
 
 @dataclass
@@ -110,7 +173,10 @@ class Container:
     started: datetime | None = None
     processes: dict[int, Process] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
-    """Files of the root file system that differ from the image."""
+    """Files of the root file system that differ from the image, by absolute path; a directory ends with a slash, and
+    `.wh.name` tells that `name` has been removed (as in an OCI image layer)."""
+    attributes: dict[str, FileAttributes] = field(default_factory=dict)
+    """Of files that commands have touched, by absolute path in the container, volumes included."""
     env: dict[str, str] = field(default_factory=dict)
     """Environment as the kubelet resolved it (env, envFrom, service variables)."""
     image: Image | None = None
@@ -118,6 +184,8 @@ class Container:
     program: Program | None = None
     """What it does while it runs."""
     mounts: tuple[Mount, ...] = ()
+    user: int = 0
+    """User id of its processes (securityContext of the container, or of the pod)."""
     _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1), repr=False)
 
     def spawn(self, command: tuple[str, ...], *, ppid: int = 0, started: datetime | None = None, **attrs: Any) -> Process:
@@ -145,6 +213,7 @@ class Container:
     def reset(self) -> None:
         """Forget what a run leaves behind, before the next one; the processes must have ended."""
         self.files = {}
+        self.attributes = {}
         self._pids = itertools.count(1)
 
 
@@ -162,6 +231,8 @@ class PodSandbox:
     containers: dict[str, Container] = field(default_factory=dict)
     on_change: Callable[[], None] | None = field(default=None, repr=False)
     """Called by `changed`; the kubelet listens here."""
+    filters: dict[str, Filter] = field(default_factory=dict)
+    """By who put them there."""
     _netem: Netem = field(default_factory=Netem, repr=False)
 
     @property
@@ -173,6 +244,15 @@ class PodSandbox:
     def netem(self, netem: Netem) -> None:
         self._netem = netem
         self.changed()
+
+    def netem_to(self, address: str | None) -> Netem:
+        """Impairments of packets to an address: those of eth0 and of the filters that know it."""
+        found = (f.netem for f in self.filters.values() if f.netem and address in f.addresses)
+        return sum(found, self._netem)
+
+    def drops(self, direction: Literal["in", "out"], address: str | None) -> bool:
+        """Whether a filter drops packets from (in) or to (out) an address."""
+        return any(f.drop == direction and address in f.addresses for f in self.filters.values())
 
     def changed(self) -> None:
         """Something that probes, metrics or logs can see has changed (a process, a volume, a file, the network)."""

@@ -1,0 +1,131 @@
+"""The commands of the simulated containers: each is a function under one or more names."""
+
+from __future__ import annotations
+
+import getopt
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from pytest_microremed.embedded.sim.model import Container, Process
+from pytest_microremed.embedded.sim.shell.streams import Reader, Writer
+
+if TYPE_CHECKING:
+    from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
+    from pytest_microremed.embedded.sim.shell.services import ShellServices
+
+
+class CommandError(Exception):
+    """A command gives up: the message is written to standard error behind the command's name."""
+
+    def __init__(self, message: str, code: int = 1) -> None:
+        self.code = code
+        super().__init__(message)
+
+
+Runner: TypeAlias = "Callable[[Sequence[str], Reader | None, Writer | None], Awaitable[int]]"
+
+
+@dataclass(frozen=True)
+class Call:
+    """One run of a command: its words, streams and surroundings."""
+
+    args: Sequence[str]
+    """All words, the command's name included."""
+    stdin: Reader
+    out: Writer
+    err: Writer
+    env: Mapping[str, str]
+    cwd: str
+    files: FileSystem
+    process: Process
+    services: ShellServices
+    run: Runner = field(repr=False)
+    """Runs another command (words, its input or None for an empty one, its output or None for this one's)."""
+
+    @property
+    def name(self) -> str:
+        return self.args[0].rsplit("/", 1)[-1]
+
+    @property
+    def container(self) -> Container:
+        return self.files.container
+
+    def path(self, name: str) -> str:
+        """The absolute path of a file argument."""
+        return self.files.absolute(name, self.cwd)
+
+    def print(self, text: str, end: str = "\n") -> None:
+        self.out.write((text + end).encode("utf-8", "surrogateescape"))
+
+    def complain(self, text: str) -> None:
+        """A line on standard error, behind the command's name."""
+        self.err.write(f"{self.name}: {text}\n".encode("utf-8", "surrogateescape"))
+
+    def options(self, short: str, long: Sequence[str] = ()) -> tuple[dict[str, str], list[str]]:
+        """Options by name without dashes (the last one of a name wins), and the operands. Raises `CommandError`."""
+        pairs, operands = self.option_pairs(short, long)
+        return dict(pairs), operands
+
+    def option_pairs(self, short: str, long: Sequence[str] = ()) -> tuple[list[tuple[str, str]], list[str]]:
+        """The same with repeated options, in order."""
+        try:
+            found, operands = getopt.gnu_getopt(list(self.args[1:]), short, list(long))
+        except getopt.GetoptError as error:
+            what = (
+                "option requires an argument" if "requires argument" in error.msg else "unrecognized option"
+            )
+            raise CommandError(f"{what}: {error.opt}") from None
+        return [(name.lstrip("-"), value) for name, value in found], operands
+
+    async def input(self, operands: Sequence[str]) -> list[tuple[str, bytes]]:
+        """The named files (`-` is standard input), or standard input. Complains about those that cannot be read."""
+        inputs = []
+        for name in operands or ["-"]:
+            if name == "-":
+                inputs.append(("-", await self.stdin.read()))
+                continue
+            try:
+                inputs.append((name, await self.files.read(self.path(name))))
+            except OSError as error:
+                self.complain(f"{name}: {error.strerror}")
+        return inputs
+
+
+Command: TypeAlias = Callable[[Call], Awaitable[int]]
+Where: TypeAlias = Literal["everywhere", "debian", "on request"]
+"""Which images have a command: all with a userland, those of Debian, or only those whose profile names it."""
+_COMMANDS: dict[str, tuple[Command, Where]] = {}
+
+
+def command(*names: str, where: Where = "everywhere") -> Callable[[Command], Command]:
+    """Register a command under these names."""
+
+    def register(function: Command) -> Command:
+        for name in names:
+            _COMMANDS[name] = (function, where)
+        return function
+
+    return register
+
+
+def find(name: str, container: Container) -> Command | None:
+    """The command of that name, if the container's image has it."""
+    return _COMMANDS[name][0] if installed(name, container) else None
+
+
+def installed(name: str, container: Container) -> bool:
+    """Whether the container's image has the command; a container without an image has them all."""
+    if name not in _COMMANDS:
+        return False
+    if container.image is None:
+        return True
+    profile, where = container.image.profile, _COMMANDS[name][1]
+    if name in profile.tools:
+        return True
+    return profile.userland != "none" and (where == "everywhere" or where == profile.userland)
+
+
+def tools(container: Container) -> list[str]:
+    """The names of the commands that the container's image has."""
+    return [name for name in _COMMANDS if installed(name, container)]

@@ -1,0 +1,40 @@
+"""Who the processes of a container run as, and what they may do (security context, capabilities)."""
+
+from __future__ import annotations
+
+from pytest_microremed.embedded.sim.model import Container, Process
+
+DEFAULT_CAPABILITIES = frozenset(
+    {
+        "AUDIT_WRITE", "CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "MKNOD", "NET_BIND_SERVICE", "NET_RAW",
+        "SETFCAP", "SETGID", "SETPCAP", "SETUID", "SYS_CHROOT",
+    }
+)  # fmt: skip
+"""What a container runtime (containerd) leaves to a container's root."""
+
+
+def process_user(container: Container, process: Process) -> int:
+    return container.user if process.uid is None else process.uid
+
+
+def user_name(uid: int) -> str:
+    return {0: "root", 65534: "nobody"}.get(uid, str(uid))
+
+
+def capabilities(container: Container) -> frozenset[str]:
+    """Effective capabilities of commands run in the container: none beside root but those of the network tools."""
+    context = container.spec.get("securityContext") or {}
+    if context.get("privileged"):
+        return DEFAULT_CAPABILITIES | {"NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "SYS_TIME"}
+    asked = context.get("capabilities") or {}
+    added, dropped = (
+        {str(name).removeprefix("CAP_") for name in asked.get(key) or ()} for key in ("add", "drop")
+    )
+    kept = frozenset() if "ALL" in dropped else DEFAULT_CAPABILITIES - dropped
+    return kept | added
+
+
+def may_signal(container: Container, sender: Process, target: Process) -> bool:
+    """Root with CAP_KILL may signal all processes, others only their own user's."""
+    own = process_user(container, sender)
+    return (own == 0 and "KILL" in capabilities(container)) or own == process_user(container, target)
