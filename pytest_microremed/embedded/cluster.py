@@ -42,6 +42,7 @@ class EmbeddedCluster:
 
     async def _start(self) -> None:
         from pytest_microremed.embedded.api.api import Api
+        from pytest_microremed.embedded.api.builtin_roles import create_builtin_roles
         from pytest_microremed.embedded.api.certificates import create_certificates
         from pytest_microremed.embedded.api.lifecycle import Lifecycle
         from pytest_microremed.embedded.api.server import ApiServer
@@ -56,6 +57,7 @@ class EmbeddedCluster:
         api = Api(store, self._simulation, tokens)
         self.store = store
         Lifecycle(store, self._loop, certificates.authority)
+        create_builtin_roles(store)
         self._server = ApiServer(api)
         self.url = f"https://127.0.0.1:{await self._server.start(certificates.context)}"
         if self._simulation is not None:

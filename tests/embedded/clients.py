@@ -109,7 +109,13 @@ class Http:
         return cls(cluster.url, authority, token or config["users"][0]["user"]["token"])
 
     def request(
-        self, method: str, path: str, body: Any = None, *, content_type: str = "application/json", **headers: str
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        content_type: str = "application/json",
+        **headers: str,
     ) -> Answer:
         connection = self._connect()
         try:
@@ -140,7 +146,9 @@ class Http:
 
     def _connect(self) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cadata=self.authority)
-        return http.client.HTTPSConnection(self.address.removeprefix("https://"), context=context, timeout=_LIMIT_S)
+        return http.client.HTTPSConnection(
+            self.address.removeprefix("https://"), context=context, timeout=_LIMIT_S
+        )
 
     def _send(
         self,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from pytest_microremed.embedded.api.access import Authorizer
+from pytest_microremed.embedded.api.custom import CustomResources
 from pytest_microremed.embedded.api.encoding import Encoder
 from pytest_microremed.embedded.api.registry import Registry
 from pytest_microremed.embedded.api.runtime import Runtime
@@ -22,9 +24,13 @@ class Api:
     registry: Registry = field(default_factory=Registry)
     encoder: Encoder = field(default_factory=Encoder)
     hub: WatchHub = field(init=False)
+    authorizer: Authorizer = field(init=False)
+    custom: CustomResources = field(init=False)
 
     def __post_init__(self) -> None:
-        self.hub = WatchHub(self.store)
+        self.hub = WatchHub(self.store)  # first: see there
+        self.authorizer = Authorizer(self.store)
+        self.custom = CustomResources(self.store, self.registry)
 
 
 @dataclass(frozen=True)

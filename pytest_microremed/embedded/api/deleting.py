@@ -68,7 +68,12 @@ def delete(api: Api, info: RequestInfo, resource: Resource, body: Object) -> Rep
     left = delete_object(api, resource, obj, options)
     if left is not None or resource in _RETURNED:
         return Reply(left or obj)
-    details = {"name": info.name, "group": resource.group, "kind": resource.plural, "uid": obj["metadata"]["uid"]}
+    details = {
+        "name": info.name,
+        "group": resource.group,
+        "kind": resource.plural,
+        "uid": obj["metadata"]["uid"],
+    }
     return Reply(
         {
             "kind": "Status",

@@ -75,7 +75,12 @@ class Discovery:
         if not resources:
             raise unknown_path()
         items = [entry for resource in resources for entry in _entries(resource)]
-        return {"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": api_version, "resources": items}
+        return {
+            "kind": "APIResourceList",
+            "apiVersion": "v1",
+            "groupVersion": api_version,
+            "resources": items,
+        }
 
     def _aggregated(self, *, core: bool) -> dict[str, Any]:
         items = [
@@ -93,7 +98,12 @@ class Discovery:
             for name, versions in self._groups().items()
             if (not name) is core
         ]
-        return {"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": {}, "items": items}
+        return {
+            "kind": "APIGroupDiscoveryList",
+            "apiVersion": "apidiscovery.k8s.io/v2",
+            "metadata": {},
+            "items": items,
+        }
 
 
 def _group(name: str, api_versions: list[str]) -> dict[str, Any]:

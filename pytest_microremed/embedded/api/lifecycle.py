@@ -87,7 +87,9 @@ class Lifecycle:
         if not rest:
             obj_now = self._store.get(NAMESPACES, None, namespace)
             if obj_now is not None:
-                self._store.update(NAMESPACES, {**obj_now, "spec": {**obj_now.get("spec", {}), "finalizers": []}})
+                self._store.update(
+                    NAMESPACES, {**obj_now, "spec": {**obj_now.get("spec", {}), "finalizers": []}}
+                )
 
     def _finish_foreground(self, namespace: str | None, reference: Object) -> None:
         for resource in self._store.resources():
@@ -118,6 +120,12 @@ def terminate_namespace(store: Store, obj: Object) -> Object:
         return obj
     meta = {**meta, "deletionTimestamp": timestamp(store.now()), "deletionGracePeriodSeconds": 0}
     return store.update(NAMESPACES, {**obj, "metadata": meta, "status": {"phase": "Terminating"}})
+
+
+def finalize_namespace(store: Store, obj: Object, body: Object) -> Object:
+    """Set the finalizers of a namespace's spec; without any, a terminating namespace goes."""
+    finalizers = (body.get("spec") or {}).get("finalizers") or []
+    return store.update(NAMESPACES, {**obj, "spec": {**obj.get("spec", {}), "finalizers": finalizers}})
 
 
 def delete_foreground(store: Store, resource: Resource, obj: Object, grace_s: int | None) -> None:

@@ -11,17 +11,20 @@ ALL_VERBS = ("create", "delete", "deletecollection", "get", "list", "patch", "up
 
 @dataclass(frozen=True)
 class Resource:
-    """One served resource (Kubernetes API concepts: group, version, resource, kind)."""
+    """One served resource (Kubernetes API concepts: group, version, resource, kind).
+
+    Equal by what addresses its objects, so that a custom resource stays the same when its definition changes.
+    """
 
     group: str
     version: str
     plural: str
     kind: str
     namespaced: bool = True
-    short_names: tuple[str, ...] = ()
-    categories: tuple[str, ...] = ()
-    subresources: tuple[str, ...] = ("status",)
-    verbs: tuple[str, ...] = ALL_VERBS
+    short_names: tuple[str, ...] = field(default=(), compare=False)
+    categories: tuple[str, ...] = field(default=(), compare=False)
+    subresources: tuple[str, ...] = field(default=("status",), compare=False)
+    verbs: tuple[str, ...] = field(default=ALL_VERBS, compare=False)
     custom: bool = False
     """Defined by a CustomResourceDefinition: no strategic merge patch (415), schema from the definition."""
     schema: Mapping[str, Any] | None = field(default=None, compare=False, repr=False)
@@ -50,7 +53,7 @@ def _workload(plural: str, kind: str, *short: str, scale: bool = True) -> Resour
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", False, ("ns",), (), ("status", "finalize"))
 NODES = Resource("", "v1", "nodes", "Node", False, ("no",))
 PODS = Resource(
-    "", "v1", "pods", "Pod", True, ("po",), ("all",), ("status", "log", "exec", "eviction", "ephemeralcontainers")
+    "", "v1", "pods", "Pod", True, ("po",), ("all",), ("status", "log", "exec", "eviction")
 )
 SERVICES = Resource("", "v1", "services", "Service", True, ("svc",), ("all",))
 ENDPOINTS = Resource("", "v1", "endpoints", "Endpoints", True, ("ep",), (), ())

@@ -47,7 +47,12 @@ _FIELDS: dict[Resource, tuple[str, ...]] = {
 }  # fmt: skip
 """Beside metadata.name and metadata.namespace (each resource's `AddFieldLabelConversionFunc`)."""
 
-_ZERO = {"spec.hostNetwork": "false", "spec.unschedulable": "false", "status.replicas": "0", "status.successful": "0"}
+_ZERO = {
+    "spec.hostNetwork": "false",
+    "spec.unschedulable": "false",
+    "status.replicas": "0",
+    "status.successful": "0",
+}
 """How the API server writes a field that is not set, where it is no string."""
 
 
@@ -104,7 +109,9 @@ def field_selector(resource: Resource, text: str) -> Predicate:
         field, operator, value = match.groups()
         _check_field(resource, field)
         requirements.append((field, operator != "!=", value))
-    return lambda obj: all((field_value(obj, field) == value) is wanted for field, wanted, value in requirements)
+    return lambda obj: all(
+        (field_value(obj, field) == value) is wanted for field, wanted, value in requirements
+    )
 
 
 def selected_name(text: str) -> str:
@@ -173,7 +180,9 @@ def _check_key(key: str, text: str) -> None:
 
 
 def _unparsable(text: str) -> ApiError:
-    return bad_request(f"unable to parse requirement: found '{text}', expected: !, identifier, or 'end of string'")
+    return bad_request(
+        f"unable to parse requirement: found '{text}', expected: !, identifier, or 'end of string'"
+    )
 
 
 def _all(requirements: list[Callable[[Mapping[str, str]], bool]], labels: Mapping[str, str]) -> bool:

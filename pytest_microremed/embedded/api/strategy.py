@@ -9,9 +9,11 @@ import base64
 from collections.abc import Callable
 from typing import Any
 
+from pytest_microremed.embedded.api.custom import complete_definition
 from pytest_microremed.embedded.api.lifecycle import new_namespace
 from pytest_microremed.embedded.api.pod_admission import admit_pod
 from pytest_microremed.embedded.api.resources import (
+    CUSTOM_RESOURCE_DEFINITIONS,
     JOBS,
     NAMESPACES,
     NODES,
@@ -44,6 +46,8 @@ def prepare_update(store: Store, resource: Resource, new: Object, old: Object) -
         return allocate(store, new, old)
     if resource is SECRETS:
         return _secret(store, new)
+    if resource is CUSTOM_RESOURCE_DEFINITIONS:
+        return complete_definition(new)
     if resource is NAMESPACES:
         return {**new, "spec": old.get("spec", {})}  # only the finalize subresource changes it
     return new
@@ -94,6 +98,10 @@ def _pending(store: Store, obj: Object) -> Object:
     return {**obj, "status": {"phase": "Pending"}}
 
 
+def _definition(store: Store, obj: Object) -> Object:
+    return complete_definition(obj)
+
+
 _CREATE: dict[Resource, Callable[[Store, Object], Object]] = {
     NAMESPACES: _namespace,
     PODS: admit_pod,
@@ -102,4 +110,5 @@ _CREATE: dict[Resource, Callable[[Store, Object], Object]] = {
     JOBS: _job,
     PERSISTENT_VOLUMES: _pending,
     PERSISTENT_VOLUME_CLAIMS: _pending,
+    CUSTOM_RESOURCE_DEFINITIONS: _definition,
 }

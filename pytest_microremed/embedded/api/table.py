@@ -8,21 +8,25 @@ from typing import Any
 from pytest_microremed.embedded.api.api import Api
 from pytest_microremed.embedded.api.resources import Resource
 from pytest_microremed.embedded.api.store import Object
-from pytest_microremed.embedded.api.table_columns import columns_of
+from pytest_microremed.embedded.api.table_columns import built_in_columns
 
 
 def table(
     api: Api, resource: Resource, objects: Sequence[Object], meta: dict[str, str], include: str
 ) -> dict[str, Any]:
     """A Table of these objects; `include` is the request's includeObject (Metadata, Object or None)."""
-    columns, now = columns_of(resource), api.store.now()
+    columns, now = (
+        api.custom.columns(resource) if resource.custom else built_in_columns(resource),
+        api.store.now(),
+    )
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
         "metadata": meta,
         "columnDefinitions": [column.definition() for column in columns],
         "rows": [
-            {"cells": [column.cell(obj, now) for column in columns], **_included(obj, include)} for obj in objects
+            {"cells": [column.cell(obj, now) for column in columns], **_included(obj, include)}
+            for obj in objects
         ],
     }
 

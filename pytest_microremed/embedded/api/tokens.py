@@ -7,12 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
-from pytest_microremed.embedded.api.errors import unauthorized
+from pytest_microremed.embedded.api.errors import Cause, invalid, unauthorized
 from pytest_microremed.embedded.api.resources import SERVICE_ACCOUNTS
-from pytest_microremed.embedded.api.store import Object, Store
+from pytest_microremed.embedded.api.store import Object, Store, timestamp
 
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
+_DEFAULT_LIFETIME_S = 3600
+_SHORTEST_LIFETIME_S = 600
+AUDIENCE = "https://kubernetes.default.svc.cluster.local"
 _SERVICE_ACCOUNT_PREFIX = "system:serviceaccount:"
 
 
@@ -24,6 +27,11 @@ class Identity:
     uid: str = ""
     groups: tuple[str, ...] = ()
     extra: Mapping[str, tuple[str, ...]] = field(default_factory=dict, hash=False)
+
+    @property
+    def is_master(self) -> bool:
+        """May do everything, whatever the roles say."""
+        return MASTERS in self.groups
 
     def to_object(self) -> Object:
         """The UserInfo of reviews."""
@@ -74,6 +82,9 @@ class Tokens:
         self._issued[token] = _Issued(meta["namespace"], meta["name"], meta["uid"], expires)
         return token, expires
 
+    def now(self) -> datetime:
+        return self._store.now()
+
     def identify(self, token: str) -> Identity:
         """Who a token stands for. Raises ApiError 401: unknown, expired, or its service account has gone."""
         if token == self.admin:
@@ -85,3 +96,26 @@ class Tokens:
         if account is None or account["metadata"]["uid"] != issued.uid:
             raise unauthorized()
         return service_account_identity(issued.namespace, issued.account, issued.uid)
+
+
+def request_token(tokens: Tokens, account: Object, body: Object) -> Object:
+    """Answer a TokenRequest for a ServiceAccount. Raises ApiError 422 for a lifetime under ten minutes."""
+    spec = body.get("spec") or {}
+    seconds = spec.get("expirationSeconds") or _DEFAULT_LIFETIME_S
+    if seconds < _SHORTEST_LIFETIME_S:
+        message = f"Invalid value: {seconds}: may not specify a duration less than 10 minutes"
+        cause = Cause("spec.expirationSeconds", message)
+        raise invalid("authentication.k8s.io", "TokenRequest", account["metadata"]["name"], [cause])
+    token, expires = tokens.issue(account, seconds)
+    meta = account["metadata"]
+    return {
+        "kind": "TokenRequest",
+        "apiVersion": "authentication.k8s.io/v1",
+        "metadata": {
+            "name": meta["name"],
+            "namespace": meta["namespace"],
+            "creationTimestamp": timestamp(tokens.now()),
+        },
+        "spec": {"audiences": spec.get("audiences") or [AUDIENCE], "expirationSeconds": seconds},
+        "status": {"token": token, "expirationTimestamp": timestamp(expires)},
+    }

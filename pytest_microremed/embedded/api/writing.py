@@ -13,6 +13,7 @@ from typing import Any
 from pytest_microremed.embedded.api import strategy
 from pytest_microremed.embedded.api.interim import apply, defaults, patch, validation
 from pytest_microremed.embedded.api.api import Api, Reply
+from pytest_microremed.embedded.api.body import decode
 from pytest_microremed.embedded.api.errors import (
     ApiError,
     Cause,
@@ -48,7 +49,9 @@ def create(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
         suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(5))
         meta["name"] = f"{meta['generateName']}{suffix}"
     if not meta.get("name"):
-        cause = Cause("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
+        cause = Cause(
+            "metadata.name", "Required value: name or generateName is required", "FieldValueRequired"
+        )
         raise invalid(resource.group, resource.kind, "", [cause])
     meta["uid"] = str(uuid.uuid4())
     obj, warnings = validation.check_fields(resource, {**obj, "metadata": meta}, _field_validation(info))
@@ -80,16 +83,18 @@ def update(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
     if resource.custom and not meta.get("resourceVersion"):
         cause = Cause("metadata.resourceVersion", "Invalid value: 0x0: must be specified for an update")
         raise invalid(resource.group, resource.kind, info.name, [cause])
-    return _replace(api, info, resource, current, {**new, "metadata": {**meta, "name": info.name}}, manager)
+    return replace(api, info, resource, current, {**new, "metadata": {**meta, "name": info.name}}, manager)
 
 
 def patch_object(
-    api: Api, info: RequestInfo, resource: Resource, content_type: str, body: Any, manager: str
+    api: Api, info: RequestInfo, resource: Resource, content_type: str, data: bytes, manager: str
 ) -> Reply:
     """Change an object by JSON, merge or strategic merge patch. Raises ApiError 400, 404, 409, 415, 422."""
     current = _current(api, info, resource)
-    new = patch.apply_patch(content_type, current, body, resource)
-    return _replace(api, info, resource, current, new, manager)
+    new = patch.apply_patch(content_type, current, data, resource)
+    return replace(
+        api, info, resource, current, new, manager, patched=(content_type, decode(content_type, data))
+    )
 
 
 def apply_object(api: Api, info: RequestInfo, resource: Resource, body: Object) -> Reply:
@@ -113,15 +118,25 @@ def apply_object(api: Api, info: RequestInfo, resource: Resource, body: Object) 
     new = apply.server_side_apply(current, body, resource, manager, info.flag("force"))
     if current is None:
         return create(api, info, resource, new, manager="")
-    return _replace(api, info, resource, current, new, manager="")
+    return replace(api, info, resource, current, new, manager="")
 
 
-def _replace(
-    api: Api, info: RequestInfo, resource: Resource, current: Object, new: Object, manager: str
+def replace(
+    api: Api,
+    info: RequestInfo,
+    resource: Resource,
+    current: Object,
+    new: Object,
+    manager: str,
+    patched: tuple[str, Any] | None = None,
 ) -> Reply:
-    """The common end of every change of an existing object; without `manager` its managed fields are final."""
+    """Store `new` over `current`: the common end of every change. Without `manager` the managed fields are final.
+
+    `patched` is the patch that led to `new`, for the words of errors.
+    """
     _check_identity(resource, current, new)
-    new, warnings = validation.check_fields(resource, _merge(info, resource, current, new), _field_validation(info))
+    new = _merge(info, resource, current, new)
+    new, warnings = validation.check_fields(resource, new, _field_validation(info), patch=patched)
     if not info.subresource:
         new = defaults.apply_defaults(resource, new)
         new = strategy.prepare_update(api.store, resource, new, current)
@@ -198,7 +213,9 @@ def _typed(resource: Resource, body: Object) -> Object:
 def _metadata(obj: Object) -> Object:
     meta = obj.get("metadata") or {}
     if not isinstance(meta, dict):
-        raise bad_request(f'{obj["kind"]} in version "{obj["apiVersion"]}" cannot be handled: metadata is no object')
+        raise bad_request(
+            f'{obj["kind"]} in version "{obj["apiVersion"]}" cannot be handled: metadata is no object'
+        )
     return dict(meta)
 
 
@@ -239,7 +256,9 @@ def _field_validation(info: RequestInfo) -> str:
     mode = info.param("fieldValidation") or "Warn"
     if mode not in ("Strict", "Warn", "Ignore"):
         message = f'Unsupported value: "{mode}": supported values: "Ignore", "Strict", "Warn"'
-        raise invalid("meta.k8s.io", "CreateOptions", "", [Cause("fieldValidation", message, "FieldValueNotSupported")])
+        raise invalid(
+            "meta.k8s.io", "CreateOptions", "", [Cause("fieldValidation", message, "FieldValueNotSupported")]
+        )
     return mode
 
 
