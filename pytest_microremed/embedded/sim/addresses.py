@@ -1,7 +1,7 @@
-"""Names and addresses: cluster DNS and the ready endpoints of Services, read from the store; never the real network.
+"""Names and addresses: cluster DNS and the ready endpoints of Services, read from the store.
 
-Follows the Kubernetes DNS specification: Services as `x`, `x.ns`, `x.ns.svc` and fully qualified, headless Services by
-their endpoints, pods of a StatefulSet by `pod.service`, and `a-b-c-d.ns.pod`.
+Never asks the real network. Follows the Kubernetes DNS specification: Services as `x`, `x.ns`, `x.ns.svc` and fully
+qualified, headless ones by their endpoints, pods of a StatefulSet by `pod.service`, and `a-b-c-d.ns.pod`.
 """
 
 from __future__ import annotations
@@ -59,14 +59,15 @@ class Addresses:
 
     def service_by_name(self, host: str, namespace: str) -> Object | None:
         """The Service that a host name means, also where it names a pod behind a headless Service."""
-        labels = host.rstrip(".").lower().removesuffix(f".{CLUSTER_DOMAIN}").removesuffix(".svc").split(".")
-        for size, own in ((1, True), (2, False), (2, True), (3, False)):
-            if len(labels) == size:
-                place, name = (namespace, labels[-1]) if own else (labels[-1], labels[-2])
-                service = self.store.get(SERVICES, place, name)
-                if service is not None:
-                    return service
-        return None
+        match host.rstrip(".").lower().removesuffix(f".{CLUSTER_DOMAIN}").removesuffix(".svc").split("."):
+            case [name]:
+                return self.store.get(SERVICES, namespace, name)
+            case [name, place]:
+                return self.store.get(SERVICES, place, name) or self._headless(namespace, place)
+            case [_, name, place]:
+                return self._headless(place, name)
+            case _:
+                return None
 
     def service_by_ip(self, ip: str) -> Object | None:
         """The Service with that cluster IP."""
@@ -97,6 +98,10 @@ class Addresses:
             for address in subset.get("addresses") or ()
         ]
 
+    def _headless(self, namespace: str, name: str) -> Object | None:
+        service = self.store.get(SERVICES, namespace, name)
+        return service if service and not cluster_ips(service) else None
+
     def _lookup(self, name: str) -> list[str]:
         labels = name.split(".")
         match labels:
@@ -107,10 +112,9 @@ class Addresses:
                 service = self.store.get(SERVICES, namespace, service_name)
                 return self._service_addresses(service) if service else []
             case [hostname, service_name, namespace, "svc", "cluster", "local"]:
-                service = self.store.get(SERVICES, namespace, service_name)
-                if service is None or cluster_ips(service):
-                    return []
-                return [a["ip"] for a in self._published(service) if hostname in _hostnames(a)]
+                service = self._headless(namespace, service_name)
+                published = self._published(service) if service else ()
+                return [address["ip"] for address in published if hostname in _hostnames(address)]
             case [dashed, _, "pod", "cluster", "local"] if is_address(dashed.replace("-", ".")):
                 return [dashed.replace("-", ".")]
             case _:

@@ -19,11 +19,11 @@ _ALIASES = frozenset(
 )
 
 
-class InvalidReference(Exception):
+class InvalidReferenceError(Exception):
     """The text is no image reference (kubelet: InvalidImageName)."""
 
 
-class ImageNotFound(Exception):
+class ImageNotFoundError(Exception):
     """No registry holds it; the message is a container runtime's."""
 
 
@@ -43,10 +43,10 @@ class Image:
 
 
 def full_name(reference: str) -> str:
-    """`redis` -> `docker.io/library/redis:latest`. Raises InvalidReference."""
+    """`redis` -> `docker.io/library/redis:latest`. Raises InvalidReferenceError."""
     match = _REFERENCE.fullmatch(reference)
     if match is None:
-        raise InvalidReference(reference)
+        raise InvalidReferenceError(reference)
     name, tag = match["name"], match["tag"] or "latest"
     registry, _, rest = name.partition("/")
     if not rest:
@@ -57,18 +57,18 @@ def full_name(reference: str) -> str:
 
 
 def pull(reference: str) -> Image:
-    """Look an image up. Raises InvalidReference, ImageNotFound."""
+    """Look an image up. Raises InvalidReferenceError, ImageNotFoundError."""
     full = full_name(reference)
     repository, tag = full.rsplit(":", 1)
     profile = find_profile(repository, tag)
     if profile is None:
-        raise ImageNotFound(
+        raise ImageNotFoundError(
             f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": pull access denied, '
             "repository does not exist or may require authorization: server message: insufficient_scope: "
             "authorization failed"
         )
     if not _is_version(tag):
-        raise ImageNotFound(
+        raise ImageNotFoundError(
             f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": {full}: not found'
         )
     return Image(full, f"sha256:{hashlib.sha256(full.encode()).hexdigest()}", profile)

@@ -1,18 +1,17 @@
 """Packets between pods: what `ping`, a TCP connection and an HTTP request would see on the simulated network.
 
 Nothing here waits: each answer says how many simulated seconds it took, and the caller waits them if it wants to.
-Loss and delay follow the netem settings of both ends' eth0, each packet for itself, as `tc netem` without correlation.
+Loss and delay follow the netem settings of both ends, each packet for itself, as `tc netem` without correlation.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
 from pytest_microremed.embedded.api.store import Object, Store
-from pytest_microremed.embedded.sim.addresses import Addresses, is_address
+from pytest_microremed.embedded.sim.addresses import DNS_IP, Addresses, is_address
 from pytest_microremed.embedded.sim.model import Container, Nodes, PodSandbox
 from pytest_microremed.embedded.sim.network_policy import DNS, NetworkPolicies, Peer
 
@@ -87,7 +86,7 @@ class _Route:
 
 
 class Network:
-    """Name resolution and packets between pods. `source` None is the node itself, as for a kubelet's probes."""
+    """Name resolution and packets between pods. `source` None is the node itself, as for a kubelet's probe."""
 
     def __init__(self, store: Store, nodes: Nodes, seed: int = 0) -> None:
         self.nodes = nodes
@@ -111,10 +110,11 @@ class Network:
         target = self.nodes.by_ip(ip)
         if target is None:
             answer = self.addresses.is_node(ip)
-            return PingReport(host, ip, tuple(self._trip(source, None) if answer else None for _ in range(count)))
+            trips = (self._trip(source, None, ip) if answer else None for _ in range(count))
+            return PingReport(host, ip, tuple(trips))
         if not self.policies.allow(Peer.of(source), Peer.of(target), None):
             return PingReport(host, ip, (None,) * count)
-        return PingReport(host, ip, tuple(self._trip(source, target) for _ in range(count)))
+        return PingReport(host, ip, tuple(self._trip(source, target, ip) for _ in range(count)))
 
     def connect(
         self, source: PodSandbox | None, host: str, port: int, timeout_s: float = SYN_TIMEOUT_S
@@ -130,7 +130,7 @@ class Network:
         if source is not None and _is_local(source, ip):
             took: float | None = self._loopback(source)
         else:
-            took = self._until_answered(source, route.target, 1.0, timeout_s - spent)
+            took = self._until_answered(source, route.target, route.ip, 1.0, timeout_s - spent)
         if took is None or spent + took > timeout_s:
             return Connection("timeout", timeout_s, route.ip, route.port)
         if route.verdict == "refuse":
@@ -141,7 +141,12 @@ class Network:
         return Connection("open", spent + took, route.ip, route.port, container)
 
     def request(
-        self, source: PodSandbox | None, host: str, port: int, path: str = "/", timeout_s: float = SYN_TIMEOUT_S
+        self,
+        source: PodSandbox | None,
+        host: str,
+        port: int,
+        path: str = "/",
+        timeout_s: float = SYN_TIMEOUT_S,
     ) -> Response | Failure:
         """An HTTP GET: the program's answer, or why there was none within `timeout_s`."""
         connection = self.connect(source, host, port, timeout_s)
@@ -180,7 +185,7 @@ class Network:
         if source is not None and connection.ip and _is_local(source, connection.ip):
             took: float | None = self._loopback(source)
         else:
-            took = self._until_answered(source, target, RETRANSMISSION_S, timeout_s)
+            took = self._until_answered(source, target, connection.ip, RETRANSMISSION_S, timeout_s)
         return None if took is None or took + work_s > timeout_s else took + work_s
 
     def _resolve(self, source: PodSandbox | None, host: str) -> tuple[list[str], float]:
@@ -192,7 +197,7 @@ class Network:
         if not self.policies.allow(Peer.of(source), DNS, 53, "UDP"):
             return [], 2 * DNS_RETRY_S
         for attempt in range(2):
-            trip = self._trip(source, None)
+            trip = self._trip(source, None, DNS_IP)
             if trip is not None:
                 return self.addresses.resolve(host, source.namespace), attempt * DNS_RETRY_S + trip
         return [], 2 * DNS_RETRY_S
@@ -210,7 +215,7 @@ class Network:
         return self._deliver(source, ip, port)
 
     def _behind(self, source: PodSandbox | None, ip: str, service: Object, entry: Object | None) -> _Route:
-        """Where kube-proxy (iptables) sends it: unknown ports get lost, a port without endpoints is rejected."""
+        """Where kube-proxy (iptables) sends it: unknown ports get lost, one without endpoints is rejected."""
         if entry is None:
             return _Route(ip, 0, verdict="drop")
         if service["metadata"]["name"] == "kubernetes" and service["metadata"]["namespace"] == "default":
@@ -230,26 +235,34 @@ class Network:
         return _Route(ip, port, target)
 
     def _until_answered(
-        self, source: PodSandbox | None, target: PodSandbox | None, first_wait_s: float, timeout_s: float
+        self,
+        source: PodSandbox | None,
+        target: PodSandbox | None,
+        address: str | None,
+        first_wait_s: float,
+        timeout_s: float,
     ) -> float | None:
-        """Send a packet until its answer comes, waiting twice as long each time; None if `timeout_s` is over."""
+        """Send a packet until its answer comes, waiting longer each time; None once `timeout_s` is over."""
         elapsed, wait = 0.0, first_wait_s
         while elapsed <= timeout_s:
-            trip = self._trip(source, target)
+            trip = self._trip(source, target, address)
             if trip is not None:
                 return elapsed + trip if elapsed + trip <= timeout_s else None
             elapsed += wait
             wait *= 2
         return None
 
-    def _trip(self, source: PodSandbox | None, target: PodSandbox | None) -> float | None:
-        """Seconds of one packet and its answer; None if either is lost."""
+    def _trip(self, source: PodSandbox | None, target: PodSandbox | None, address: str | None) -> float | None:
+        """Seconds of one packet to an address and its answer; None if either is lost."""
         rng = self._random(source or target)
+        there, back = address, source.ip if source else None
         total = ROUND_TRIP_S * rng.uniform(0.8, 1.6)
-        for sender in (source, target):
-            if sender is None or not sender.netem:
+        for sender, receiver, to, origin in ((source, target, there, back), (target, source, back, there)):
+            if (sender and sender.drops("out", to)) or (receiver and receiver.drops("in", origin)):
+                return None
+            netem = sender.netem_to(to) if sender else None
+            if not netem:
                 continue
-            netem = sender.netem
             if rng.random() < netem.loss:
                 return None
             total += max(0.0, netem.delay_s + rng.uniform(-1, 1) * netem.jitter_s)

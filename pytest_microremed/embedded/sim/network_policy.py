@@ -132,4 +132,4 @@ def _port_matches(entry: Object, target: Peer, port: int) -> bool:
         return True
     if isinstance(wanted, str):
         return (target.named_ports or {}).get(wanted) == port
-    return bool(wanted <= port <= entry.get("endPort", wanted))
+    return bool(wanted <= port <= (entry.get("endPort") or wanted))

@@ -136,7 +136,7 @@ STOCK: tuple[tuple[str, Profile], ...] = (
         _SPRING, name="nacos", entrypoint=("bin/docker-startup.sh",), ports=(8848, 9848, 9849), cpu_idle=0.03,
         memory=520 * MIB, cpu_start=8.0, waits_for_dependencies=False)),
     (r"docker\.io/(library|bitnami|bitnamilegacy|percona)/(mysql|mariadb|percona)(-server)?", _MYSQL),
-    (r"docker\.io/mysql/mysql-server", _MYSQL),
+    (r"docker\.io/(mysql/mysql-server|nacos/nacos-mysql)", _MYSQL),
     (r"docker\.io/(library|bitnami|bitnamilegacy)/(redis|valkey)", Profile(
         "redis", ("redis-server",), style="redis", protocol="tcp", ports=(6379,), cpu_idle=0.005, cpu_start=0.05,
         cpu_request=0.0003, memory=8 * MIB, tools=frozenset({"redis-cli", "redis-server"}), size=17 * MIB)),

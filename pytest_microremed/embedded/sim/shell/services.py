@@ -31,13 +31,14 @@ class SessionClock(SimClock):
 
     def __init__(self, clock: SimClock) -> None:
         super().__init__(clock.loop, clock.speed)
+        self._clock = clock
         self.waited = 0.0
         """Simulated seconds."""
 
     async def sleep(self, seconds: float) -> None:
         """Wait for so many simulated seconds."""
         self.waited += max(seconds, 1e-9)
-        await super().sleep(seconds)
+        await self._clock.sleep(seconds)
 
     def session_now(self) -> datetime:
         """The time of day as the session's commands see it: what they waited has passed in full."""
