@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from pytest_microremed.cluster.cluster import Cluster
-from pytest_microremed.cluster.kinds import CHAOS_KINDS, NAMESPACES, Kind, Obj
+from pytest_microremed.cluster.kinds import NAMESPACES, Obj, kind_of
 from pytest_microremed.cluster.labels import MANAGED_BY
 from pytest_microremed.errors import NotPosed, WaitTimeout
 
@@ -29,7 +27,7 @@ class ChaosInjection:
 
     def __init__(self, cluster: Cluster, resource: Obj) -> None:
         self.cluster = cluster
-        self.kind = _kind(resource)
+        self.kind = kind_of(resource)
         self.name: str = resource["metadata"]["name"]
         self.namespace: str = resource["metadata"]["namespace"]
         self._resource = resource
@@ -86,13 +84,6 @@ class ChaosInjection:
 
     def _gone(self) -> bool:
         return self.cluster.get(self.kind, self.namespace, self.name) is None
-
-
-def _kind(resource: dict[str, Any]) -> Kind:
-    for kind in CHAOS_KINDS:
-        if (kind.api_version, kind.kind) == (resource["apiVersion"], resource["kind"]):
-            return kind
-    raise NotPosed(f"{resource['kind']} is none of {', '.join(map(str, CHAOS_KINDS))}")
 
 
 def _message(experiment: Obj) -> str:

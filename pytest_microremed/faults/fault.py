@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import yaml
 
+from pytest_microremed.cluster.kinds import CHAOS_KINDS, Obj
 from pytest_microremed.data import fixtures_dir
 from pytest_microremed.datafile import build, read_yaml
 from pytest_microremed.errors import UsageError
@@ -27,7 +29,7 @@ _EXAMPLE = {
     "container": "main",
     "disk_container": "main",
     "log_path": LOG_PATH,
-    "memory_mib": 1024,
+    "memory_mib": "1024",
 }
 """Stand-ins for what a resource template is given, to try it before there is a cluster."""
 
@@ -65,21 +67,24 @@ class Fault:
         """What the remediator is told of this fault on this workload."""
         return _render(self.report, target=workload.name, namespace=namespace, log_path=LOG_PATH).strip()
 
-    def render(self, values: dict[str, Any]) -> dict[str, Any]:
+    def render(self, values: dict[str, str]) -> Obj:
         """The custom resource to create. ValueError where the template, or what it renders to, is wrong."""
         rendered = yaml.safe_load(_render(self.resource or "", **values))
-        if not isinstance(rendered, dict) or rendered.get("apiVersion") != "chaos-mesh.org/v1alpha1":
-            raise ValueError("does not render to an object of chaos-mesh.org/v1alpha1")
-        spec = rendered.get("spec")
+        if not isinstance(rendered, dict) or rendered.get("apiVersion") != CHAOS_KINDS[0].api_version:
+            raise ValueError(f"does not render to an object of {CHAOS_KINDS[0].api_version}")
+        known = [kind.kind for kind in CHAOS_KINDS]
+        if rendered.get("kind") not in known:
+            raise ValueError(f"kind {rendered.get('kind')!r} is none of {', '.join(known)}")
+        metadata, spec = rendered.get("metadata"), rendered.get("spec")
         if (
-            not isinstance(spec, dict)
-            or not isinstance(rendered.get("metadata"), dict)
-            or "kind" not in rendered
+            not isinstance(metadata, dict)
+            or not metadata.keys() >= {"name", "namespace"}
+            or not isinstance(spec, dict)
         ):
-            raise ValueError("lacks kind, metadata or spec")
+            raise ValueError("lacks metadata.name, metadata.namespace or spec")
         if "duration" in spec:
             raise ValueError("has a duration: the fault would heal by waiting")
-        return rendered
+        return dict(rendered)
 
     def check_variant(self, workload: Workload, variant: str | None) -> None:
         """Raises UsageError, with what is possible, where the fault has no such variant on this workload."""
@@ -126,7 +131,7 @@ def read_fault(path: Path) -> Fault:
     return fault
 
 
-def _try(path: Path, key: str, use: Any) -> None:
+def _try(path: Path, key: str, use: Callable[[], object]) -> None:
     from jinja2 import TemplateError
 
     try:
@@ -136,7 +141,7 @@ def _try(path: Path, key: str, use: Any) -> None:
         raise UsageError(f"{path}: {key}: {reason}") from None
 
 
-def _render(template: str, **values: Any) -> str:
+def _render(template: str, **values: str) -> str:
     from jinja2 import Environment, StrictUndefined
 
     # Renders YAML and plain text, never HTML.

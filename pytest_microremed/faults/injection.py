@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-from typing import Any, Protocol
+from typing import Protocol
 
 from pytest_microremed.cluster.cluster import Cluster
+from pytest_microremed.cluster.kinds import Obj
 from pytest_microremed.cluster.quantity import parse_quantity
 from pytest_microremed.errors import ClusterError, NotPosed
 from pytest_microremed.faults.chaos import INJECTOR_NAMESPACE, ChaosInjection
@@ -69,9 +70,7 @@ def experiment_name(case_id: str) -> str:
     return f"exp-{hashlib.sha256(case_id.encode()).hexdigest()[:10]}"
 
 
-def _resource(
-    cluster: Cluster, fault: Fault, workload: Workload, case_id: str, namespace: str
-) -> dict[str, Any]:
+def _resource(cluster: Cluster, fault: Fault, workload: Workload, case_id: str, namespace: str) -> Obj:
     """The custom resource for this case. Of several pods the first by name is hit: nothing is drawn at run
     time."""
     pods = Target(cluster, workload, namespace).look().pods
