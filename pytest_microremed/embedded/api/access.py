@@ -70,7 +70,7 @@ class Authorizer:
         )
 
     def rules(self, identity: Identity, namespace: str) -> Iterator[Rule]:
-        """The rules that hold for an identity: cluster-wide ones, and those of a namespace if one is given."""
+        """The rules that hold for an identity: cluster-wide ones, and those of a namespace if given."""
         for binding in self._store.list(CLUSTER_ROLE_BINDINGS):
             if _binds(binding, identity, ""):
                 yield from self._role_rules(binding, "")
@@ -102,18 +102,21 @@ class Authorizer:
         if asked.path:
             return forbidden_path(f'{user} cannot {asked.verb} path "{asked.path}"{missing}')
         where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"
-        why = f'{user} cannot {asked.verb} resource "{asked.resource}" in API group "{asked.group}" {where}{missing}'
+        what = f'resource "{asked.resource}" in API group "{asked.group}"'
+        why = f"{user} cannot {asked.verb} {what} {where}{missing}"
         return forbidden(Resource(asked.group, "", asked.plural, ""), asked.name, why)
 
     def _missing_roles(self, identity: Identity, namespace: str) -> str:
-        """The roles that bindings of this identity name in vain: the usual reason for an unexpected refusal."""
+        """The roles that bindings of this identity name in vain: the usual reason for a refusal."""
         bindings = [(each, "") for each in self._store.list(CLUSTER_ROLE_BINDINGS)]
         if namespace:
             bindings += [(each, namespace) for each in self._store.list(ROLE_BINDINGS, namespace)]
         names = [
-            f'{each["roleRef"]["kind"].lower()}.rbac.authorization.k8s.io "{each["roleRef"]["name"]}" not found'
+            f'{reference["kind"].lower()}.rbac.authorization.k8s.io "{reference["name"]}" not found'
             for each, scope in bindings
-            if _binds(each, identity, scope) and self._role(each, scope) is None
+            if (reference := each["roleRef"])
+            and _binds(each, identity, scope)
+            and self._role(each, scope) is None
         ]
         if not names:
             return ""
@@ -143,7 +146,7 @@ def _allows(rule: Rule, asked: Attributes) -> bool:
         )
     resources = rule.get("resources") or ()
     named = asked.resource in resources or "*" in resources
-    named = named or bool(asked.subresource) and f"*/{asked.subresource}" in resources
+    named = named or (bool(asked.subresource) and f"*/{asked.subresource}" in resources)
     names = rule.get("resourceNames") or ()
     return named and _any(rule, "apiGroups", asked.group) and (not names or asked.name in names)
 

@@ -28,12 +28,12 @@ _PUBLIC = ("/healthz", "/livez", "/readyz", "/version")
 
 _VIEWED: dict[str, tuple[str, ...]] = {
     "": (
-        "configmaps", "endpoints", "events", "limitranges", "namespaces", "persistentvolumeclaims", "pods", "pods/log",
-        "pods/status", "resourcequotas", "serviceaccounts", "services",
+        "configmaps", "endpoints", "events", "limitranges", "namespaces", "persistentvolumeclaims", "pods",
+        "pods/log", "pods/status", "resourcequotas", "serviceaccounts", "services",
     ),
     "apps": (
-        "controllerrevisions", "daemonsets", "deployments", "deployments/scale", "replicasets", "replicasets/scale",
-        "statefulsets", "statefulsets/scale",
+        "controllerrevisions", "daemonsets", "deployments", "deployments/scale", "replicasets",
+        "replicasets/scale", "statefulsets", "statefulsets/scale",
     ),
     "autoscaling": ("horizontalpodautoscalers",),
     "batch": ("cronjobs", "jobs"),

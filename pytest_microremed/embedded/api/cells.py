@@ -107,6 +107,10 @@ def event_last_seen(event: Object, now: datetime) -> str:
     return age(moment or event.get("firstTimestamp"), now)
 
 
+def event_first_seen(event: Object, now: datetime) -> str:
+    return age(event.get("firstTimestamp") or event.get("eventTime"), now)
+
+
 def event_object(event: Object) -> str:
     involved = event.get("involvedObject") or {}
     return f"{involved.get('kind', '').lower()}/{involved.get('name', '')}"
@@ -153,6 +157,19 @@ def job_duration(job: Object, now: datetime) -> str:
     return human_duration((end - datetime.fromisoformat(started)).total_seconds())
 
 
+def last_schedule(cron_job: Object, now: datetime) -> str:
+    moment = dig(cron_job, "status.lastScheduleTime")
+    return age(moment, now) if moment else NONE
+
+
+def controller(obj: Object) -> str:
+    """`daemonset.apps/fluentd`: the controlling owner."""
+    owners = (each for each in dig(obj, "metadata.ownerReferences", ()) if each.get("controller"))
+    return joined(
+        f"{each['kind'].lower()}.{each['apiVersion'].partition('/')[0]}/{each['name']}" for each in owners
+    )
+
+
 def ingress_hosts(ingress: Object) -> str:
     hosts = [each.get("host") or "*" for each in dig(ingress, "spec.rules", ())]
     return ",".join(hosts) or "*"
@@ -171,10 +188,11 @@ def scale_target(autoscaler: Object) -> str:
 def metric_targets(autoscaler: Object) -> str:
     """`cpu: 12%/80%`; the current value is unknown until the controller has measured it."""
     current = {_metric_name(each): each for each in dig(autoscaler, "status.currentMetrics", ())}
-    return ", ".join(
-        f"{_metric_name(each)}: {_metric_value(current.get(_metric_name(each)), 'current')}/{_metric_value(each, 'target')}"
-        for each in dig(autoscaler, "spec.metrics", ())
-    ) or NONE  # fmt: skip
+    texts = []
+    for each in dig(autoscaler, "spec.metrics", ()):
+        name = _metric_name(each)
+        texts.append(f"{name}: {_metric_value(current.get(name), 'current')}/{_metric_value(each, 'target')}")
+    return ", ".join(texts) or NONE
 
 
 def _metric_name(metric: Mapping[str, Any]) -> str:

@@ -21,7 +21,8 @@ from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 _VALID = timedelta(days=365)
 _CLOCK_SKEW = timedelta(hours=1)
 _SERVER_NAMES = (
-    "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+    "localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc",
+    "kubernetes.default.svc.cluster.local",
 )  # fmt: skip
 _SERVER_ADDRESSES = ("127.0.0.1", "10.96.0.1")
 
@@ -36,7 +37,7 @@ class Certificates:
 
 
 def create_certificates(folder: Path) -> Certificates:
-    """Make a new authority and server certificate; the server's key is kept in `folder`, readable by the owner only."""
+    """Make a new authority and server certificate; the server's key goes to `folder`, for its owner only."""
     ca_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
     ca_name = _name("kubernetes")
     ca = (

@@ -1,6 +1,6 @@
-"""Custom resources: what a CustomResourceDefinition defines is served from the moment the definition is stored.
+"""Custom resources: what a CustomResourceDefinition defines is served as soon as the definition is stored.
 
-The work of apiextensions-apiserver and its controllers. Only the storage version is served: there is no conversion.
+The work of apiextensions-apiserver and its controllers. Only the storage version is served: nothing converts.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ class Discovery:
         self._documents: dict[tuple[str, Form], bytes] = {}
 
     def document(self, path: str, form: Form) -> bytes:
-        """The document at `/api`, `/apis`, `/api/v1`, `/apis/GROUP` or `/apis/GROUP/VERSION`. Raises ApiError 404."""
+        """The document at `/api`, `/apis`, `/api/VERSION`, `/apis/GROUP[/VERSION]`. Raises ApiError 404."""
         if self._revision != self._registry.revision:
             self._documents.clear()
             self._revision = self._registry.revision

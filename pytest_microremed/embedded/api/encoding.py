@@ -1,7 +1,7 @@
 """Objects as JSON bytes, each version encoded once.
 
-Stored objects never change in place (see store), so the identity of a dict stands for its contents: a GET, a list and
-every watch of one version share the same bytes.
+Stored objects never change in place (see store), so the identity of a dict stands for its contents: a GET, a
+list and every watch of one version share the same bytes.
 """
 
 from __future__ import annotations

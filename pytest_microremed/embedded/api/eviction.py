@@ -1,4 +1,4 @@
-"""Eviction: deletion of a pod that asks its PodDisruptionBudgets first (Kubernetes: API-initiated eviction)."""
+"""Eviction: a deletion that asks the PodDisruptionBudget first (Kubernetes: API-initiated eviction)."""
 
 from __future__ import annotations
 

@@ -1,7 +1,8 @@
 """Commands in containers over WebSocket (`v5.channel.k8s.io`, `v4.channel.k8s.io`).
 
-Each message is one byte that names a channel, then data: 0 stdin, 1 stdout, 2 stderr, 3 the final Status, 4 terminal
-sizes; 255 (v5) closes the channel named by the next byte. SPDY is not served: kubectl from 1.31 on does without.
+Each message is one byte that names a channel, then data: 0 stdin, 1 stdout, 2 stderr, 3 the final Status,
+4 terminal sizes; 255 (v5) closes the channel named by the next byte. SPDY is not served: kubectl does without
+from 1.31 on.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ _PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _STDIN, _STDOUT, _STDERR, _ERROR, _CLOSE = 0, 1, 2, 3, 255
 _CHUNK = 32 * 1024
 _QUIET_S = {"v5.channel.k8s.io": 2.0, "v4.channel.k8s.io": 0.3}
-"""How long a client may keep stdin open without sending before its command runs with what has come: v4 has no way to
+"""How long a client may keep stdin open without sending before its command runs with what has come: v4 cannot
 say that stdin has ended, and a terminal never ends it."""
 _CLOSE_S = 2.0
 _TERMINAL = ("Succeeded", "Failed")

@@ -9,7 +9,7 @@ from pytest_microremed.embedded.api.tokens import Identity, named_identity
 
 
 def acting_identity(authorizer: Authorizer, identity: Identity, headers: CIMultiDictProxy[str]) -> Identity:
-    """Who the request is made as: the identity of the token, or the one it impersonates. Raises ApiError 403."""
+    """Who the request is made as: the token's identity, or the one it impersonates. Raises ApiError 403."""
     name = headers.get("Impersonate-User", "")
     if not name:
         return identity

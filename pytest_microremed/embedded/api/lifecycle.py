@@ -129,7 +129,7 @@ def finalize_namespace(store: Store, obj: Object, body: Object) -> Object:
 
 
 def delete_foreground(store: Store, resource: Resource, obj: Object, grace_s: int | None) -> None:
-    """Delete the dependents first; the object stays, marked, until those that block its deletion have gone."""
+    """Delete the dependents first; the object stays, marked, until those that block it have gone."""
     meta = obj["metadata"]
     if not _blocked(store, obj):
         store.delete(resource, obj, grace_s=grace_s)

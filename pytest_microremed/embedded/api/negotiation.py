@@ -1,4 +1,4 @@
-"""In which form a client wants its answer (Kubernetes API concepts: content negotiation; only JSON is served)."""
+"""In which form a client wants its answer (Kubernetes API concepts: alternate representations; only JSON)."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What the API server adds to a new Pod: admission plug-ins ServiceAccount, DefaultTolerationSeconds and Priority, the
-quality of service class, and the status it starts with."""
+"""What the API server adds to a new Pod: the work of the admission plug-ins ServiceAccount, Priority and
+DefaultTolerationSeconds, the quality of service class, and the status it starts with."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ def admit_pod(store: Store, pod: Object) -> Object:
     meta, spec = pod["metadata"], pod.get("spec") or {}
     account = spec.get("serviceAccountName") or "default"
     if store.get(SERVICE_ACCOUNTS, meta["namespace"], account) is None:
-        why = f'error looking up service account {meta["namespace"]}/{account}: serviceaccount "{account}" not found'
+        looked_up = f"error looking up service account {meta['namespace']}/{account}"
+        why = f'{looked_up}: serviceaccount "{account}" not found'
         raise forbidden(PODS, meta["name"], why)
     return {
         **pod,

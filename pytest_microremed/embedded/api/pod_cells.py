@@ -1,4 +1,4 @@
-"""What a pod's row says: ready containers, status, restarts (Kubernetes: the pod printer of `kubectl get`)."""
+"""What a pod's row says: ready containers, status, restarts (Kubernetes: `printPod` of the API server)."""
 
 from __future__ import annotations
 

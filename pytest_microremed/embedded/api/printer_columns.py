@@ -1,4 +1,4 @@
-"""Columns that a CustomResourceDefinition declares (`additionalPrinterColumns`), with the JSONPath they are read by."""
+"""The columns that a CustomResourceDefinition declares (`additionalPrinterColumns`), read by JSONPath."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def printer_columns(declared: Sequence[Mapping[str, Any]]) -> tuple[Column, ...]
 
 
 def json_path(obj: Any, path: str) -> list[Any]:
-    """What a JSONPath selects: fields, indexes, `[*]` and filters by equality, which is what definitions use."""
+    """What a JSONPath selects, made of fields, indexes, `[*]` and filters by equality, as definitions use."""
     found, position = [obj], 0
     while position < len(path):
         step = _STEP.match(path, position)

@@ -83,7 +83,7 @@ async def watch(
 ) -> web.StreamResponse:
     """Stream the changes of a collection until the client leaves, its timeout comes, or the server stops.
 
-    Raises ApiError 400 before the stream starts; what goes wrong later is an ERROR event, as the API server does it.
+    Raises ApiError 400 before the stream starts; trouble after that is an ERROR event, as on a real server.
     """
     wanted, seconds = predicate(info, resource), info.integer("timeoutSeconds") or _WATCH_S
     version = info.integer("resourceVersion") or 0

@@ -1,4 +1,4 @@
-"""Which resources are served: the built-in ones, the virtual ones (reviews, metrics) and those of custom definitions."""
+"""Which resources are served: built-in ones, virtual ones (reviews, metrics) and custom ones."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ _NAMESPACE_SUBRESOURCES = ("status", "finalize")
 
 @dataclass(frozen=True)
 class RequestInfo:
-    """A request in Kubernetes terms. For paths that are no resource, `plural` is empty and `verb` the HTTP method."""
+    """A request in Kubernetes terms. If the path is no resource, `plural` is empty and `verb` the method."""
 
     verb: str
     path: str

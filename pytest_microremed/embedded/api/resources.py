@@ -1,4 +1,4 @@
-"""The resources that the embedded API server serves: names, scope and verbs, as a real server's discovery gives them."""
+"""The resources that the embedded API server serves: names, scope and verbs as on a real server."""
 
 from __future__ import annotations
 
@@ -52,9 +52,7 @@ def _workload(plural: str, kind: str, *short: str, scale: bool = True) -> Resour
 
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", False, ("ns",), (), ("status", "finalize"))
 NODES = Resource("", "v1", "nodes", "Node", False, ("no",))
-PODS = Resource(
-    "", "v1", "pods", "Pod", True, ("po",), ("all",), ("status", "log", "exec", "eviction")
-)
+PODS = Resource("", "v1", "pods", "Pod", True, ("po",), ("all",), ("status", "log", "exec", "eviction"))
 SERVICES = Resource("", "v1", "services", "Service", True, ("svc",), ("all",))
 ENDPOINTS = Resource("", "v1", "endpoints", "Endpoints", True, ("ep",), (), ())
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap", True, ("cm",), (), ())
@@ -62,7 +60,9 @@ SECRETS = Resource("", "v1", "secrets", "Secret", True, (), (), ())
 EVENTS = Resource("", "v1", "events", "Event", True, ("ev",), (), ())
 SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount", True, ("sa",), (), ("token",))
 PERSISTENT_VOLUMES = Resource("", "v1", "persistentvolumes", "PersistentVolume", False, ("pv",))
-PERSISTENT_VOLUME_CLAIMS = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, ("pvc",))
+PERSISTENT_VOLUME_CLAIMS = Resource(
+    "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, ("pvc",)
+)
 RESOURCE_QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota", True, ("quota",))
 LIMIT_RANGES = Resource("", "v1", "limitranges", "LimitRange", True, ("limits",), (), ())
 DEPLOYMENTS = _workload("deployments", "Deployment", "deploy")
@@ -75,9 +75,13 @@ CRON_JOBS = Resource("batch", "v1", "cronjobs", "CronJob", True, ("cj",), ("all"
 HORIZONTAL_POD_AUTOSCALERS = Resource(
     "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", True, ("hpa",), ("all",)
 )
-NETWORK_POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", True, ("netpol",), (), ())
+NETWORK_POLICIES = Resource(
+    "networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", True, ("netpol",), (), ()
+)
 INGRESSES = Resource("networking.k8s.io", "v1", "ingresses", "Ingress", True, ("ing",))
-POD_DISRUPTION_BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", True, ("pdb",))
+POD_DISRUPTION_BUDGETS = Resource(
+    "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", True, ("pdb",)
+)
 ENDPOINT_SLICES = Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", True, (), (), ())
 ROLES = Resource("rbac.authorization.k8s.io", "v1", "roles", "Role", True, (), (), ())
 ROLE_BINDINGS = Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", True, (), (), ())
@@ -86,10 +90,17 @@ CLUSTER_ROLE_BINDINGS = Resource(
     "rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", False, (), (), ()
 )
 STORAGE_CLASSES = Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", False, ("sc",), (), ())
-PRIORITY_CLASSES = Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", False, ("pc",), (), ())
+PRIORITY_CLASSES = Resource(
+    "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", False, ("pc",), (), ()
+)
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease", True, (), (), ())
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
-    "apiextensions.k8s.io", "v1", "customresourcedefinitions", "CustomResourceDefinition", False, ("crd", "crds")
+    "apiextensions.k8s.io",
+    "v1",
+    "customresourcedefinitions",
+    "CustomResourceDefinition",
+    False,
+    ("crd", "crds"),
 )
 
 BUILT_IN: tuple[Resource, ...] = (

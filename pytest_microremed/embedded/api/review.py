@@ -1,4 +1,4 @@
-"""Reviews: what am I, what may I, whose token is this (API groups authentication.k8s.io and authorization.k8s.io)."""
+"""Reviews: who am I, what may I, whose token is this (authentication.k8s.io and authorization.k8s.io)."""
 
 from __future__ import annotations
 

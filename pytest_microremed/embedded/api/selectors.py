@@ -30,8 +30,8 @@ _INEQUALITY = re.compile(r"(\S+?)\s*([<>])\s*(-?\d+)")
 
 _FIELDS: dict[Resource, tuple[str, ...]] = {
     PODS: (
-        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName", "spec.hostNetwork",
-        "status.phase", "status.podIP", "status.nominatedNodeName",
+        "spec.nodeName", "spec.restartPolicy", "spec.schedulerName", "spec.serviceAccountName",
+        "spec.hostNetwork", "status.phase", "status.podIP", "status.nominatedNodeName",
     ),
     EVENTS: (
         "involvedObject.kind", "involvedObject.namespace", "involvedObject.name", "involvedObject.uid",
@@ -64,7 +64,7 @@ def label_selector(text: str) -> Predicate:
 
 
 def matches_labels(selector: Mapping[str, Any] | None, labels: Mapping[str, str]) -> bool:
-    """Does a LabelSelector object (matchLabels, matchExpressions) select these labels? An empty one selects all."""
+    """Does a LabelSelector object (matchLabels, matchExpressions) select these labels? An empty one does."""
     if selector is None:
         return False
     if any(labels.get(key) != value for key, value in (selector.get("matchLabels") or {}).items()):

@@ -29,7 +29,7 @@ from pytest_microremed.embedded.api.tokens import Identity
 _MAX_BODY = 3 * 2**20
 """Bytes (the API server's MaxRequestBodyBytes)."""
 _SHUTDOWN_S = 0.2
-_log = logging.getLogger(__name__)
+_logger = logging.getLogger(__name__)
 
 
 class ApiServer:
@@ -65,7 +65,7 @@ class ApiServer:
             message = f"the request is larger than {_MAX_BODY} bytes"
             return json_response(ApiError(413, "RequestEntityTooLarge", message).status(), 413)
         except Exception as error:
-            _log.exception("%s %s", request.method, request.raw_path)
+            _logger.exception("%s %s", request.method, request.raw_path)
             return json_response(internal(repr(error)).status(), 500)
 
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:

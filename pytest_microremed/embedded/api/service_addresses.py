@@ -1,4 +1,4 @@
-"""Cluster IPs and node ports of Services: allocated when a Service is written (Kubernetes: Service IP allocation)."""
+"""Cluster IPs and node ports: allocated when a Service is written (Kubernetes: ClusterIP allocation)."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ def allocate(store: Store, service: Object, old: Object | None) -> Object:
             if (ip := str(SERVICE_NETWORK[number])) not in taken
         )  # fmt: skip
     elif address != "None" and address in taken:
-        raise _refused(service, "spec.clusterIPs", f'Invalid value: ["{address}"]: failed to allocate IP {address}:'
-                       " provided IP is already allocated")  # fmt: skip
+        why = f"failed to allocate IP {address}: provided IP is already allocated"
+        raise _refused(service, "spec.clusterIPs", f'Invalid value: ["{address}"]: {why}')
     return {
         **service,
         "spec": {

@@ -1,8 +1,8 @@
 """The objects of the cluster, their versions, and who is told of a change.
 
-Everything here runs on the server's event loop, so there are no locks. Objects are plain dicts in their JSON form and
-are never changed in place: a change stores a new dict, and whoever holds an old one (a watch, a table) keeps a true
-picture of the past. Callers must do the same: build `{**obj, "status": …}`, do not write into `obj`.
+Everything here runs on the server's event loop, so there are no locks. Objects are plain dicts in JSON form and
+are never changed in place: a change stores a new dict, and whoever holds an old one (a watch, a table) keeps a
+true picture of the past. Callers must do the same: build `{**obj, "status": …}`, do not write into `obj`.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ class Store:
                 yield resource, obj
 
     def create(self, resource: Resource, obj: Object) -> Object:
-        """Store a new object: sets uid (unless it has one), creationTimestamp, resourceVersion and generation."""
+        """Store a new object: sets uid (unless given), creationTimestamp, resourceVersion and generation."""
         meta = {
             **obj["metadata"],
             "uid": obj["metadata"].get("uid") or str(uuid.uuid4()),
@@ -84,7 +84,7 @@ class Store:
         return self._put(resource, {**obj, "metadata": meta}, None)
 
     def update(self, resource: Resource, obj: Object) -> Object:
-        """Replace a stored object. Generation goes up when the spec changed; an unchanged object is not written."""
+        """Replace a stored object; generation goes up when the spec changed. No change, no write."""
         meta = obj["metadata"]
         old = self._objects[resource][(meta.get("namespace", ""), meta["name"])]
         if obj == old:
@@ -96,7 +96,7 @@ class Store:
         return self._put(resource, {**obj, "metadata": meta}, old)
 
     def update_status(self, resource: Resource, obj: Object, **status: Any) -> Object:
-        """Replace `obj.status` on the stored object of that name; nothing happens if it has gone meanwhile."""
+        """Replace `obj.status` on the stored object of that name; does nothing if it has gone."""
         meta = obj["metadata"]
         current = self.get(resource, meta.get("namespace"), meta["name"])
         if current is None or current["metadata"]["uid"] != meta["uid"]:
@@ -104,9 +104,10 @@ class Store:
         return self.update(resource, {**current, "status": {**current.get("status", {}), **status}})
 
     def delete(self, resource: Resource, obj: Object, *, grace_s: int | None = None) -> Object:
-        """Ask for deletion: gone at once, or marked with a deletionTimestamp while finalizers or a running pod hold it.
+        """Ask for deletion: gone at once, or marked with a deletionTimestamp while something holds it.
 
-        A pod that runs on a node is removed by its kubelet, after its grace period (Kubernetes: pod termination).
+        Finalizers hold an object; a pod on a node is held until its kubelet has ended it, after its grace
+        period (Kubernetes: pod termination).
         """
         meta = obj["metadata"]
         if resource is PODS and obj.get("spec", {}).get("nodeName"):

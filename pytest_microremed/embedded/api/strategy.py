@@ -1,6 +1,6 @@
 """What the API server itself completes when an object is written (Kubernetes: the strategy of each registry).
 
-Service addresses and ports, finalizers and label of namespaces, Secret data, selectors of Jobs, initial statuses.
+Service addresses, finalizers and label of namespaces, Secret data, selectors of Jobs, initial statuses.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tables and partial objects: the forms in which kubectl reads what it prints (Kubernetes API concepts: Table)."""
+"""Tables and partial objects: the forms in which kubectl reads what it prints (Kubernetes API concepts)."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ from pytest_microremed.embedded.api.store import Object
 
 @dataclass(frozen=True)
 class Column:
-    """One column: how it is announced, and its cell for an object at a moment. Priority 1: only with `-o wide`."""
+    """One column: how it is announced, and its cell for an object at a moment. Priority 1: only `-o wide`."""
 
     name: str
     cell: Callable[[Object, datetime], Any]
@@ -68,11 +68,14 @@ def _ready_of(desired: str) -> Column:
 
 def _binding_columns() -> tuple[Column, ...]:
     role = _of("Role", lambda obj: f"{dig(obj, 'roleRef.kind')}/{dig(obj, 'roleRef.name')}")
-    kinds = (("Users", "User"), ("Groups", "Group"), ("ServiceAccounts", "ServiceAccount"))
-    subjects = [
-        _of(title, lambda obj, kind=kind: cells.subjects(obj, kind), wide=True) for title, kind in kinds
-    ]
-    return (NAME, role, AGE, *subjects)
+    return (
+        NAME,
+        role,
+        AGE,
+        _of("Users", lambda obj: cells.subjects(obj, "User"), wide=True),
+        _of("Groups", lambda obj: cells.subjects(obj, "Group"), wide=True),
+        _of("ServiceAccounts", lambda obj: cells.subjects(obj, "ServiceAccount"), wide=True),
+    )
 
 
 _COLUMNS: dict[Resource, tuple[Column, ...]] = {
@@ -117,7 +120,7 @@ _COLUMNS: dict[Resource, tuple[Column, ...]] = {
         _field("Subobject", "involvedObject.fieldPath", wide=True),
         _of("Source", cells.event_source, wide=True),
         _of("Message", lambda obj: str(obj.get("message", "")).strip()),
-        Column("First Seen", lambda obj, now: age(obj.get("firstTimestamp") or obj.get("eventTime"), now), priority=1),
+        Column("First Seen", cells.event_first_seen, priority=1),
         _field("Count", "count", 1, wide=True),
         _field("Name", "metadata.name", wide=True),
     ),
@@ -198,9 +201,7 @@ _COLUMNS: dict[Resource, tuple[Column, ...]] = {
     ),
     resources.CONTROLLER_REVISIONS: (
         NAME,
-        _of("Controller", lambda obj: cells.joined(
-            f"{each['kind'].lower()}.{each['apiVersion'].partition('/')[0]}/{each['name']}"
-            for each in dig(obj, "metadata.ownerReferences", ()) if each.get("controller"))),
+        _of("Controller", cells.controller),
         _count("Revision", "revision"),
         AGE,
     ),
@@ -218,11 +219,14 @@ _COLUMNS: dict[Resource, tuple[Column, ...]] = {
         _field("Timezone", "spec.timeZone", NONE),
         _of("Suspend", lambda obj: str(dig(obj, "spec.suspend", False))),
         _length("Active", "status.active"),
-        Column("Last Schedule", lambda obj, now: age(moment, now) if (moment := dig(obj, "status.lastScheduleTime"))
-               else NONE),
+        Column("Last Schedule", cells.last_schedule),
         AGE,
     ),
-    resources.NETWORK_POLICIES: (NAME, _of("Pod-Selector", lambda obj: format_selector(dig(obj, "spec.podSelector"))), AGE),
+    resources.NETWORK_POLICIES: (
+        NAME,
+        _of("Pod-Selector", lambda obj: format_selector(dig(obj, "spec.podSelector"))),
+        AGE,
+    ),
     resources.INGRESSES: (
         NAME,
         _field("Class", "spec.ingressClassName", NONE),

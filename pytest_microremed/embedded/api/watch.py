@@ -1,7 +1,7 @@
 """Watches: what happens to the objects of one resource, told to whoever listens, from a version they name.
 
-A bounded history per resource lets a client continue from the version of its last list; an older one gets `410
-Gone`, as from the API server's watch cache.
+A bounded history per resource lets a client continue from the version of its last list; an older one gets
+`410 Gone`, as from the API server's watch cache.
 """
 
 from __future__ import annotations
@@ -30,15 +30,17 @@ class Subscription:
         self._wanted = wanted
 
     def offer(self, change: Change) -> None:
-        """Queue the change as this watch sees it: an object that stops matching is DELETED, in its last matching state."""
+        """Queue the change as this watch sees it."""
         event = see(change, self._wanted)
         if event is not None:
             self.queue.put_nowait(event)
 
 
 class WatchHub:
-    """Hands the changes of the store to the watches. Subscribe it before anything that reacts to changes: a reaction
-    is a change of its own, and must be told after its cause."""
+    """Hands the changes of the store to the watches.
+
+    Must subscribe before anything that reacts to changes: a reaction is a change too, told after its cause.
+    """
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -50,7 +52,7 @@ class WatchHub:
     def open(
         self, resource: Resource, wanted: Predicate, since: int | None
     ) -> tuple[Subscription, Callable[[], None]]:
-        """Listen from now on, after the changes since version `since`; the function ends it. Raises ApiError 410."""
+        """Listen, beginning with the changes since `since`; the function ends it. Raises ApiError 410."""
         subscription = Subscription(wanted)
         if since is not None:
             if since < self._forgotten[resource]:
@@ -77,7 +79,10 @@ class WatchHub:
 
 
 def see(change: Change, wanted: Predicate) -> Event | None:
-    """The event that a watch with this selector gets for a change, if any."""
+    """The event that a watch with this selector gets for a change, if any.
+
+    An object that stops matching is DELETED, in its last matching state.
+    """
     matches = wanted(change.obj)
     matched = change.old is not None and wanted(change.old)
     if change.type == "DELETED":

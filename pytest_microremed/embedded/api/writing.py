@@ -1,7 +1,7 @@
 """The writing verbs: create, update, patch and server-side apply.
 
-All end in the same steps as on a real API server: prune and check fields, default, let the kind's strategy complete
-the object, validate, record who manages which field, store.
+All end in the same steps as on a real API server: prune and check fields, default, let the kind's strategy
+complete the object, validate, record who manages which field, store.
 """
 
 from __future__ import annotations
@@ -11,7 +11,6 @@ import uuid
 from typing import Any
 
 from pytest_microremed.embedded.api import strategy
-from pytest_microremed.embedded.api.interim import apply, defaults, patch, validation
 from pytest_microremed.embedded.api.api import Api, Reply
 from pytest_microremed.embedded.api.body import decode
 from pytest_microremed.embedded.api.errors import (
@@ -24,6 +23,7 @@ from pytest_microremed.embedded.api.errors import (
     invalid,
     not_found,
 )
+from pytest_microremed.embedded.api.interim import apply, defaults, patch, validation
 from pytest_microremed.embedded.api.request import RequestInfo
 from pytest_microremed.embedded.api.resources import NAMESPACES, Resource
 from pytest_microremed.embedded.api.store import Object, timestamp
@@ -35,6 +35,8 @@ _SYSTEM_FIELDS = (
 """Metadata that only the server writes; what a client sends is dropped."""
 _SUFFIX_LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 _MANAGER_LENGTH = 128
+_NAMESPACE_MISMATCH = "the namespace of the object ({}) does not match the namespace on the URL ({})"
+_NAME_MISMATCH = "the name of the object ({}) does not match the name on the URL ({})"
 
 
 def create(api: Api, info: RequestInfo, resource: Resource, body: Object, manager: str) -> Reply:
@@ -43,8 +45,8 @@ def create(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
     meta = {key: value for key, value in _metadata(obj).items() if key not in _SYSTEM_FIELDS}
     if meta.pop("resourceVersion", None):
         raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
-    _set_namespace(resource, info, meta, "the namespace of the provided object does not match the namespace sent"
-                   " on the request")  # fmt: skip
+    mismatch = "the namespace of the provided object does not match the namespace sent on the request"
+    _set_namespace(resource, info, meta, mismatch)
     if not meta.get("name") and meta.get("generateName"):
         suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(5))
         meta["name"] = f"{meta['generateName']}{suffix}"
@@ -74,11 +76,8 @@ def update(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
     new = _typed(resource, body)
     meta = _metadata(new)
     if meta.get("name", info.name) != info.name:
-        raise bad_request(
-            f"the name of the object ({meta['name']}) does not match the name on the URL ({info.name})"
-        )
-    _set_namespace(resource, info, meta, f"the namespace of the object ({meta.get('namespace')}) does not match"
-                   f" the namespace on the URL ({info.namespace})")  # fmt: skip
+        raise bad_request(_NAME_MISMATCH.format(meta["name"], info.name))
+    _set_namespace(resource, info, meta, _NAMESPACE_MISMATCH.format(meta.get("namespace"), info.namespace))
     current = _current(api, info, resource)
     if resource.custom and not meta.get("resourceVersion"):
         cause = Cause("metadata.resourceVersion", "Invalid value: 0x0: must be specified for an update")
@@ -106,9 +105,7 @@ def apply_object(api: Api, info: RequestInfo, resource: Resource, body: Object) 
     body = _typed(resource, body)
     meta = _metadata(body)
     if meta.get("name", info.name) != info.name:
-        raise bad_request(
-            f"the name of the object ({meta['name']}) does not match the name on the URL ({info.name})"
-        )
+        raise bad_request(_NAME_MISMATCH.format(meta["name"], info.name))
     if resource.namespaced:
         meta.setdefault("namespace", info.namespace)
     body = {**body, "metadata": {**meta, "name": info.name}}
@@ -130,7 +127,7 @@ def replace(
     manager: str,
     patched: tuple[str, Any] | None = None,
 ) -> Reply:
-    """Store `new` over `current`: the common end of every change. Without `manager` the managed fields are final.
+    """Store `new` over `current`: the end of every change. Without `manager` the managed fields are final.
 
     `patched` is the patch that led to `new`, for the words of errors.
     """
@@ -149,7 +146,7 @@ def replace(
 
 
 def _merge(info: RequestInfo, resource: Resource, current: Object, new: Object) -> Object:
-    """Keep what this endpoint does not write: the status, or on `/status` everything else; and the system's metadata."""
+    """Keep what this endpoint does not write: the status, or on `/status` all else; and system metadata."""
     old_meta, new_meta = current["metadata"], new["metadata"]
     if info.subresource == "status":
         managed = new_meta.get("managedFields")
@@ -183,14 +180,9 @@ def _check_identity(resource: Resource, current: Object, new: Object) -> None:
             f" UID in object meta: {old_meta['uid']}",
         )
     if new_meta.get("name") != name:
-        raise bad_request(
-            f"the name of the object ({new_meta.get('name')}) does not match the name on the URL ({name})"
-        )
+        raise bad_request(_NAME_MISMATCH.format(new_meta.get("name"), name))
     if new_meta.get("namespace") != old_meta.get("namespace"):
-        raise bad_request(
-            f"the namespace of the object ({new_meta.get('namespace')}) does not match the namespace on the URL"
-            f" ({old_meta.get('namespace')})"
-        )
+        raise bad_request(_NAMESPACE_MISMATCH.format(new_meta.get("namespace"), old_meta.get("namespace")))
 
 
 def _typed(resource: Resource, body: Object) -> Object:
