@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 
 from pytest_microremed.embedded.api.api import Api
 from pytest_microremed.embedded.api.errors import ApiError
@@ -44,7 +44,9 @@ def _sample(api: Api, resource: Resource, obj: Object, now: datetime) -> Object 
         "kind": resource.kind,
         "apiVersion": resource.api_version,
         "metadata": {**meta, "creationTimestamp": timestamp(now)},
-        "timestamp": timestamp(now),
+        # Finer than metav1.Time writes it (and reads it): many simulated seconds pass in one of the wall's, and a
+        # client has to tell a new sample from the one before.
+        "timestamp": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "window": _WINDOW,
     }
     if resource is not POD_METRICS:
