@@ -44,8 +44,8 @@ def _sample(api: Api, resource: Resource, obj: Object, now: datetime) -> Object 
         "kind": resource.kind,
         "apiVersion": resource.api_version,
         "metadata": {**meta, "creationTimestamp": timestamp(now)},
-        # Finer than metav1.Time writes it (and reads it): many simulated seconds pass in one of the wall's, and a
-        # client has to tell a new sample from the one before.
+        # Finer than metav1.Time writes it (and reads it): many simulated seconds pass in one of the
+        # wall's, and a client has to tell a new sample from the one before.
         "timestamp": now.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
         "window": _WINDOW,
     }
