@@ -64,7 +64,7 @@ def create(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
     if api.store.get(resource, meta.get("namespace"), meta["name"]) is not None:
         raise already_exists(resource, meta["name"])
     if manager:
-        obj = apply.track_update(None, obj, resource, manager)
+        obj = apply.track_update(None, obj, resource, manager, now=api.store.now())
     if info.dry_run:
         obj = {**obj, "metadata": {**obj["metadata"], "creationTimestamp": timestamp(api.store.now())}}
         return Reply(obj, 201, tuple(warnings))
@@ -112,7 +112,10 @@ def apply_object(api: Api, info: RequestInfo, resource: Resource, body: Object) 
     current = api.store.get(resource, info.namespace, info.name)
     if current is None and info.subresource:
         raise not_found(resource, info.name)
-    new = apply.server_side_apply(current, body, resource, manager, info.flag("force"))
+    subresource = info.subresource or None
+    new = apply.server_side_apply(
+        current, body, resource, manager, info.flag("force"), subresource=subresource, now=api.store.now()
+    )
     if current is None:
         return create(api, info, resource, new, manager="")
     return replace(api, info, resource, current, new, manager="")
@@ -139,7 +142,10 @@ def replace(
         new = strategy.prepare_update(api.store, resource, new, current)
         validation.validate_update(resource, new, current)
     if manager and _content(new) != _content(current):
-        new = apply.track_update(current, new, resource, manager, subresource=info.subresource or None)
+        subresource = info.subresource or None
+        new = apply.track_update(
+            current, new, resource, manager, subresource=subresource, now=api.store.now()
+        )
     if info.dry_run or _content(new, managed=True) == _content(current, managed=True):
         return Reply(new if info.dry_run else current, 200, tuple(warnings))
     return Reply(api.store.update(resource, new), 200, tuple(warnings))
