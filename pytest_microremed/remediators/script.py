@@ -20,7 +20,7 @@ class Script:
     """A playbook file for all cases, or a folder with a file for each.
 
     In a folder the first of `<case id>`, `<system>-<fault>`, `<fault>` and `default` counts that is there as
-    `.yml` or `.yml.j2`. Each may be a template: fixtures/playbooks/README.md has the delimiters and variables.
+    `.yml` or `.yml.j2`. Each may be a template: see fixtures/playbooks/README.md.
     """
 
     uses_model = False
@@ -34,7 +34,7 @@ class Script:
         self._prepared: tuple[Case, Workload] | None = None
 
     def check(self, case: Case, workload: Workload) -> None:
-        """Raise UsageError if there is no playbook for the case, or it is a template that cannot be rendered."""
+        """Raise UsageError if the case has no playbook, or one that is a template which cannot be rendered."""
         self._playbook(case, workload, namespace=case.system)
 
     def prepare(self, case: Case, workload: Workload) -> None:
