@@ -1,8 +1,8 @@
 """What exists on the simulated nodes: pods with their network, volumes, containers and processes.
 
 The kubelet makes and removes these; the shell and Chaos Mesh change them; metrics, probes and logs read them.
-Whoever changes one calls `PodSandbox.changed` (spawning, killing and setting `netem` do it themselves), and the kubelet
-looks at the pod again. Here is state and arithmetic only: no API objects are written from this module.
+Whoever changes one calls `PodSandbox.changed` (spawning, killing and setting `netem` do it themselves), and the
+kubelet looks at the pod again. Here is state and arithmetic only: no API objects are written from this module.
 """
 
 from __future__ import annotations
@@ -188,7 +188,9 @@ class Container:
     """User id of its processes (securityContext of the container, or of the pod)."""
     _pids: itertools.count[int] = field(default_factory=lambda: itertools.count(1), repr=False)
 
-    def spawn(self, command: tuple[str, ...], *, ppid: int = 0, started: datetime | None = None, **attrs: Any) -> Process:
+    def spawn(
+        self, command: tuple[str, ...], *, ppid: int = 0, started: datetime | None = None, **attrs: Any
+    ) -> Process:
         """Start a process; the first one of a container gets pid 1."""
         process = Process(next(self._pids), ppid, command, started=started, **attrs)
         self.processes[process.pid] = process
@@ -196,7 +198,7 @@ class Container:
         return process
 
     def kill(self, pid: int, signum: int = signal.SIGTERM) -> bool:
-        """Send a signal that ends processes by default; False if there is no such process. Children die with it."""
+        """Send a signal that ends processes; False if there is no such process. Children die with it."""
         process = self.processes.get(pid)
         if process is None:
             return False
@@ -214,6 +216,8 @@ class Container:
         """Forget what a run leaves behind, before the next one; the processes must have ended."""
         self.files = {}
         self.attributes = {}
+        for volume in self.pod.volumes.values():  # a disturbed mount goes with the container's mount namespace
+            volume.faults = {name: fault for name, fault in volume.faults.items() if fault.container != self.name}
         self._pids = itertools.count(1)
 
 
@@ -255,7 +259,7 @@ class PodSandbox:
         return any(f.drop == direction and address in f.addresses for f in self.filters.values())
 
     def changed(self) -> None:
-        """Something that probes, metrics or logs can see has changed (a process, a volume, a file, the network)."""
+        """Something that probes, metrics or logs can see has changed: a process, a file, the network."""
         if self.on_change:
             self.on_change()
 

@@ -123,7 +123,7 @@ class Shell:
     def __post_init__(self) -> None:
         self.pid = self.pid or self.process.pid
 
-    # -- running ------------------------------------------------------------------------------------------------
+    # -- running --
 
     async def run_text(self, text: str, descriptors: Descriptors) -> int:
         """Run a whole program text as this shell; the exit code."""
@@ -201,7 +201,7 @@ class Shell:
             return 2
         return fork.status
 
-    # -- lists and pipelines ------------------------------------------------------------------------------------
+    # -- lists and pipelines --
 
     async def _and_or(self, item: AndOr, descriptors: Descriptors) -> None:
         last = item.first
@@ -286,7 +286,7 @@ class Shell:
         self.jobs[process.pid] = task
         self.background = process.pid
 
-    # -- commands -----------------------------------------------------------------------------------------------
+    # -- commands --
 
     async def _command(self, command: Command, descriptors: Descriptors) -> int:
         if isinstance(command, Simple):
@@ -388,7 +388,7 @@ class Shell:
             self.calls -= 1
             self.arguments, self.loops = arguments, loops
 
-    # -- what expansions need -----------------------------------------------------------------------------------
+    # -- what expansions need --
 
     def scope(self, descriptors: Descriptors) -> Scope:
         async def substitute(program: Program) -> bytes:
