@@ -34,6 +34,8 @@ NODE_METRICS = Resource(
     "metrics.k8s.io", "v1beta1", "nodes", "NodeMetrics", False, subresources=(), verbs=_READ
 )
 METRICS = (POD_METRICS, NODE_METRICS)
+VIRTUAL = frozenset((*REVIEWS, *METRICS))
+"""Resources that are answered, not stored."""
 
 
 class Registry:
@@ -57,6 +59,9 @@ class Registry:
     def find(self, api_version: str, plural: str) -> Resource | None:
         return self._resources.get((api_version, plural))
 
+    def all(self) -> list[Resource]:
+        return list(self._resources.values())
+
     def api_versions(self) -> list[str]:
         """`v1`, `apps/v1`, …: each once."""
         return list(dict.fromkeys(api_version for api_version, _ in self._resources))
@@ -64,8 +69,3 @@ class Registry:
     def of(self, api_version: str) -> list[Resource]:
         """The resources of one API version."""
         return [resource for (version, _), resource in self._resources.items() if version == api_version]
-
-    def stored(self) -> list[Resource]:
-        """The resources whose objects the store holds."""
-        virtual = (*REVIEWS, *METRICS)
-        return [resource for resource in self._resources.values() if resource not in virtual]

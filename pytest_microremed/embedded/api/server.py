@@ -97,15 +97,26 @@ class ApiServer:
         if info.path == "/version":
             return json_response(version_info())
         if info.path == "/openapi/v3":
-            return web.Response(body=openapi.index(), content_type=JSON)
+            return web.Response(body=openapi.index(self.api.registry.all()), content_type=JSON)
         if info.path.startswith("/openapi/v3/"):
-            document = openapi.document(info.path.removeprefix("/openapi/v3/").partition("/")[2])
-            return web.Response(body=document, content_type=JSON)
+            return self._schemas(request, info.path.removeprefix("/openapi/v3/").partition("/")[2])
         if info.path in ("/api", "/apis") or info.path.startswith(("/api/", "/apis/")):
             body = self._discovery.document(info.path, form)
             aggregated = form is Form.DISCOVERY and info.path in ("/api", "/apis")
             return web.Response(body=body, headers={"Content-Type": AGGREGATED_JSON if aggregated else JSON})
         raise unknown_path()
+
+    def _schemas(self, request: web.BaseRequest, api_version: str) -> web.Response:
+        """The OpenAPI document of one API version; clients keep it for as long as its hash is in the index."""
+        resources = self.api.registry.of(api_version)
+        if not resources:
+            raise unknown_path()
+        headers = {"ETag": f'"{openapi.fingerprint(resources)}"', "Vary": "Accept"}
+        if request.query_string.startswith("hash="):
+            headers["Cache-Control"] = "public, immutable"
+        if request.headers.get("If-None-Match") == headers["ETag"]:
+            return web.Response(status=304, headers=headers)
+        return web.Response(body=openapi.document(resources), content_type=JSON, headers=headers)
 
 
 def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:
