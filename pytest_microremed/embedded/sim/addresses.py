@@ -1,7 +1,8 @@
 """Names and addresses: cluster DNS and the ready endpoints of Services, read from the store.
 
-Never asks the real network. Follows the Kubernetes DNS specification: Services as `x`, `x.ns`, `x.ns.svc` and fully
-qualified, headless ones by their endpoints, pods of a StatefulSet by `pod.service`, and `a-b-c-d.ns.pod`.
+Never asks the real network. Follows the Kubernetes DNS specification: Services as `x`, `x.ns`, `x.ns.svc`
+and fully qualified, headless ones by their endpoints, pods of a StatefulSet by `pod.service`, and `a-b-
+c-d.ns.pod`.
 """
 
 from __future__ import annotations

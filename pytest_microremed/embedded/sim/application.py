@@ -1,7 +1,8 @@
 """A server or client program in a container: its start, what it needs, and what it answers its peers.
 
-It comes up once it has had its CPU seconds; it is cut off from a dependency that cannot be addressed, and slow when
-it gets little CPU. It polls nothing: the kubelet calls `refresh` when something that it depends on may have changed.
+It comes up once it has had its CPU seconds; it is cut off from a dependency that cannot be addressed, and
+slow when it gets little CPU. It polls nothing: the kubelet calls `refresh` when something that it needs has
+changed.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ FILL_S = 1.5
 """Seconds until a program holds its working set."""
 FIRST_PAGES = 0.3
 """Share of the working set that it holds from the start."""
-PATIENCE_S = 2.0
+PATIENCE_S = 5.0
 """How long it waits for a dependency's connection."""
 HEALTH_WORDS = ("health", "ready", "live", "ping", "actuator", "version")
 LOG_FOLDER = "/var/log"
@@ -112,15 +113,14 @@ class Application:
         """The reply to an HTTP GET; None where the port does not speak HTTP."""
         if self.profile.protocol != "http":
             return None
-        troubles = self.misconfigured
+        troubles, seconds = self.misconfigured, self.seconds()
         if not troubles and not any(word in path.lower() for word in HEALTH_WORDS):
             troubles = self._outages()
-        name = self.log.speaker.service
+            seconds += self._call_delay()
+        reply = {"service": self.log.speaker.service, "status": "ok"}
         if troubles:
-            error = explain(self.profile.style, troubles[0])
-            body = json.dumps({"service": name, "status": "error", "error": error})
-            return Answer(500, body + "\n", self.seconds(), "application/json")
-        return Answer(200, json.dumps({"service": name, "status": "ok"}) + "\n", self.seconds(), "application/json")
+            reply |= {"status": "error", "error": explain(self.profile.style, troubles[0])}
+        return Answer(500 if troubles else 200, json.dumps(reply) + "\n", seconds, "application/json")
 
     def health(self, port: int) -> Literal["SERVING", "NOT_SERVING", "UNIMPLEMENTED"] | None:
         """The answer of the gRPC health service; None where the port does not speak gRPC."""
@@ -142,13 +142,13 @@ class Application:
     def _condition(self, outages: tuple[Trouble, ...] | None = None) -> Condition:
         pod = self.container.pod
         if outages is None:
-            outages = tuple(t for t in self.log.condition.troubles if t not in self.misconfigured) if self.up else ()
+            outages = tuple(t for t in self.log.condition.troubles if t.kind in ("refused", "timeout"))
         waiting = self.profile.waits_for_dependencies and bool(self.misconfigured)
         return Condition(
             up=self.up,
             speaks=self.up or waiting,
             seconds=self.seconds(),
-            call_delay_s=pod.netem.delay_s * len(self.dependencies),
+            call_delay_s=self._call_delay(),
             call_loss=pod.netem.loss if self.dependencies else 0.0,
             disk_s=max(
                 (
@@ -161,6 +161,10 @@ class Application:
             ),
             troubles=(*self.misconfigured, *outages) if self.up or waiting else (),
         )
+
+    def _call_delay(self) -> float:
+        """What the pod's network adds to a request that asks every dependency in turn."""
+        return self.container.pod.netem.delay_s * len(self.dependencies)
 
     def _outages(self) -> tuple[Trouble, ...]:
         found = (outage(d, self._network, self.container.pod, PATIENCE_S) for d in self.dependencies)
@@ -211,7 +215,7 @@ class Application:
             self._exit(code)
 
     def _write_log_file(self) -> None:
-        """The program also keeps a file on its log volume, so that an I/O fault there has something to meet."""
+        """The program also keeps a file on its log volume, so that an I/O fault there meets something."""
         for mount in self._log_mounts():
             name = f"{mount.sub_path.strip('/')}/{self.container.name}.log".lstrip("/")
             mount.volume.files[name] = "".join(f"{entry.text}\n" for entry in self.log.lines).encode()

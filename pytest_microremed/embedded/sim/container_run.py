@@ -1,4 +1,4 @@
-"""One run of a container, from the start of pid 1 to its end: its program, its probes, its memory limit and its log."""
+"""One run of a container, from the start of pid 1 to its end: program, probes, memory limit and log."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import random
 import signal
 from collections.abc import Callable, Coroutine, Mapping, Sequence
 
+from pytest_microremed.embedded.sim.addresses import is_address
 from pytest_microremed.embedded.sim.application import Application
 from pytest_microremed.embedded.sim.container_state import Exit
 from pytest_microremed.embedded.sim.launch import Plan, Script, Serve, Sleep, termination_code
@@ -23,7 +24,7 @@ TERMINATE_S = 1.0
 """How long a program takes to end on SIGTERM."""
 OOM_S = 0.2
 """Time the kernel takes to notice and kill."""
-SHELL_MEMORY = 2**20
+SHELL_MEMORY = 5 * 2**18
 
 
 class ContainerRun:
@@ -51,7 +52,9 @@ class ContainerRun:
         self._checking_memory = False
         rng = context.random(f"{container.pod.name}/{container.name}")
         if isinstance(plan, Serve):
-            self._application = Application(container, plan, declared_env, context.clock, context.network, rng)
+            self._application = Application(
+                container, plan, declared_env, context.clock, context.network, rng
+            )
             self.log = self._application.log
         else:
             speaker = Speaker(container.name, container.pod.name, 0)
@@ -106,9 +109,9 @@ class ContainerRun:
             self._application.observe()
 
     def depends_on(self, service: str) -> bool:
-        """Whether the program was told to use a Service of that name."""
+        """Whether the program was told to use a Service of that name, or perhaps is, by an address."""
         return self._application is not None and any(
-            target.host.split(".")[0] == service
+            service in target.host.split(".")[:2] or is_address(target.host)
             for dependency in self._application.dependencies
             for target in dependency.targets
         )

@@ -1,4 +1,4 @@
-"""The life of one container: pull, create, run, back off, run again; as a kubelet does it with its runtime."""
+"""The life of one container: pull, create, run, back off, run again; as a kubelet and its runtime do it."""
 
 from __future__ import annotations
 
@@ -123,9 +123,13 @@ class ContainerWorker:
             self._run.refresh()
 
     def observe(self, service: str | None) -> None:
-        """A Service (None = perhaps any) can be reached no more, or again: let a program that uses it notice."""
+        """A Service (None = perhaps any) has gone or come back: let a program that uses it notice."""
         if self._run and (service is None or self._run.depends_on(service)):
             self._run.observe()
+
+    def depends_on(self, service: str) -> bool:
+        """Whether the running program was told to use a Service of that name."""
+        return self._run is not None and self._run.depends_on(service)
 
     def read_log(self) -> ContainerLog | None:
         """The log of the present or last run, written up to now; None if it has never run."""
@@ -159,7 +163,9 @@ class ContainerWorker:
 
     def event(self, type_: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """Tell of this container."""
-        self._context.event(self._pod.pod, type_, reason, message, f"spec.{_FIELDS[self.role]}{{{self.name}}}")
+        self._context.event(
+            self._pod.pod, type_, reason, message, f"spec.{_FIELDS[self.role]}{{{self.name}}}"
+        )
 
     async def _resolve_environment(self) -> dict[str, str] | None:
         """Try as often as it takes; None if the container is to go meanwhile."""
@@ -215,11 +221,13 @@ class ContainerWorker:
         return ended
 
     def _fail_start(self, binary: str) -> Exit:
-        problem = f"stat {binary}: no such file or directory" if "/" in binary else "executable file not found in $PATH"
+        problem = "executable file not found in $PATH"
+        if "/" in binary:
+            problem = f"stat {binary}: no such file or directory"
         message = (
-            "failed to create containerd task: failed to create shim task: OCI runtime create failed: runc create "
-            f'failed: unable to start container process: error during container init: exec: "{binary}": {problem}: '
-            "unknown"
+            "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
+            "runc create failed: unable to start container process: error during container init: "
+            f'exec: "{binary}": {problem}: unknown'
         )
         self.event("Warning", "Failed", f"Error: {message}")
         self.wait_for("RunContainerError", message)
@@ -288,8 +296,10 @@ class ContainerWorker:
         pod = self._pod.sandbox
         identity = f"{pod.name}_{pod.namespace}({pod.uid})"
         wait = go_duration(self._back_off_s)
-        self.wait_for("CrashLoopBackOff", f"back-off {wait} restarting failed container={self.name} pod={identity}")
-        self.event("Warning", "BackOff", f"Back-off restarting failed container {self.name} in pod {identity}")
+        message = f"back-off {wait} restarting failed container={self.name} pod={identity}"
+        self.wait_for("CrashLoopBackOff", message)
+        told = f"Back-off restarting failed container {self.name} in pod {identity}"
+        self.event("Warning", "BackOff", told)
         await self.alarm.wait(self._back_off_s)
         self._back_off_s = min(2 * self._back_off_s, LONGEST_BACK_OFF_S)
 

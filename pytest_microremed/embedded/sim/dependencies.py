@@ -1,7 +1,8 @@
-"""The services a program is told to use, read from its environment, and whether they can be addressed and reached.
+"""The services that a program's environment names, and whether they can be addressed and reached.
 
-Variables named …_ADDR, …_ADDRS, …_HOST (with …_PORT), …_URL, …_URI and …_ENDPOINT count, as the manifests of the systems
-use them. Those of Kubernetes' service links do not: the caller passes only what the pod's author wrote.
+Variables named …_ADDR, …_ADDRS, …_HOST (with …_PORT), …_URL, …_URI and …_ENDPOINT count, as the manifests
+of the systems use them. Those of Kubernetes' service links do not: the caller passes only what the pod's
+author wrote.
 """
 
 from __future__ import annotations
@@ -16,8 +17,10 @@ from pytest_microremed.embedded.sim.model import PodSandbox
 from pytest_microremed.embedded.sim.network import Network
 
 _NAMES = re.compile(r".+_(ADDR|ADDRS|ADDRESS|HOST|HOSTS|URL|URI|ENDPOINT)", re.IGNORECASE)
-_TARGET = re.compile(r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([a-z0-9]([a-z0-9.-]*[a-z0-9])?)(?::(\d{1,5}))?(?:/\S*)?",
-                     re.IGNORECASE)  # fmt: skip
+_TARGET = re.compile(
+    r"(?:[a-z][a-z0-9+.-]*://)?(?:[^@/\s]*@)?([a-z0-9](?:[a-z0-9.-]*[a-z0-9])?)(?::(\d{1,5}))?(?:/\S*)?",
+    re.IGNORECASE,
+)
 _CLUSTER_SUFFIXES = (".svc", ".cluster.local")
 
 
@@ -48,6 +51,7 @@ class Trouble:
     target: Target
     kind: Literal["unresolved", "unroutable", "refused", "timeout"]
     ip: str = ""
+
 
 def find_dependencies(env: Mapping[str, str]) -> tuple[Dependency, ...]:
     """The in-cluster services that an environment names."""
@@ -85,7 +89,9 @@ def outage(dependency: Dependency, network: Network, pod: PodSandbox, patience_s
         connection = network.connect(pod, target.host, target.port, patience_s)
         if connection.status == "open":
             return None
-        first = first or Trouble(dependency.variable, target, _OUTAGES[connection.status], connection.ip or "")
+        first = first or Trouble(
+            dependency.variable, target, _OUTAGES[connection.status], connection.ip or ""
+        )
     return first
 
 
@@ -122,6 +128,6 @@ def _parse(text: str, companion_port: int | None) -> Target | None:
     match = _TARGET.fullmatch(text)
     if match is None or match[1] in ("0.0.0.0", "localhost") or match[1].isdigit():  # noqa: S104
         return None
-    host, port = match[1], int(match[3]) if match[3] else companion_port
+    host, port = match[1], int(match[2]) if match[2] else companion_port
     external = "." in host and not is_address(host) and not host.endswith(_CLUSTER_SUFFIXES) and "://" in text
     return None if external else Target(host, port)

@@ -1,4 +1,4 @@
-"""The environment of a container, as a kubelet resolves it: env, envFrom, references, expansion, service links."""
+"""The environment of a container, as a kubelet resolves it: references, expansion and service links."""
 
 from __future__ import annotations
 
@@ -20,7 +20,9 @@ class ConfigError(Exception):
     """A reference of the pod cannot be resolved (kubelet: CreateContainerConfigError)."""
 
 
-def resolve(store: Store, pod: Object, container: Mapping[str, Any], pod_ip: str, host_ip: str) -> dict[str, str]:
+def resolve(
+    store: Store, pod: Object, container: Mapping[str, Any], pod_ip: str, host_ip: str
+) -> dict[str, str]:
     """What the pod's author set: env and envFrom. Raises ConfigError with the kubelet's words."""
     namespace = pod["metadata"]["namespace"]
     env: dict[str, str] = {}
@@ -37,7 +39,7 @@ def resolve(store: Store, pod: Object, container: Mapping[str, Any], pod_ip: str
 
 
 def complete(store: Store, pod: Object, declared: Mapping[str, str]) -> dict[str, str]:
-    """What the container's processes see: the declared variables on top of service links and the runtime's own."""
+    """What the container's processes see: the declared variables, service links, the runtime's own."""
     env = {
         "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
         "HOSTNAME": pod["metadata"]["name"],
@@ -71,7 +73,11 @@ def _link(name: str, ip: str, ports: list[dict[str, Any]]) -> dict[str, str]:
     if not ports:
         return {}
     first = ports[0]["port"]
-    env = {f"{name}_SERVICE_HOST": ip, f"{name}_SERVICE_PORT": str(first), f"{name}_PORT": f"tcp://{ip}:{first}"}
+    env = {
+        f"{name}_SERVICE_HOST": ip,
+        f"{name}_SERVICE_PORT": str(first),
+        f"{name}_PORT": f"tcp://{ip}:{first}",
+    }
     for entry in ports:
         port, protocol = entry["port"], entry.get("protocol", "TCP")
         if "name" in entry:
@@ -97,7 +103,12 @@ def _bulk(store: Store, namespace: str, source: Mapping[str, Any]) -> dict[str, 
 
 
 def _referenced(
-    store: Store, pod: Object, container: Mapping[str, Any], source: Mapping[str, Any], pod_ip: str, host_ip: str
+    store: Store,
+    pod: Object,
+    container: Mapping[str, Any],
+    source: Mapping[str, Any],
+    pod_ip: str,
+    host_ip: str,
 ) -> str | None:
     namespace = pod["metadata"]["namespace"]
     if ref := source.get("configMapKeyRef"):

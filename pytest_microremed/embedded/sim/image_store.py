@@ -28,7 +28,7 @@ class ImageStore:
         self._present: dict[str, Image] = {}
 
     def needs_pull(self, reference: str, policy: str | None) -> bool:
-        """Whether a container with that image and imagePullPolicy asks the registry. Raises InvalidReferenceError."""
+        """Whether a container with that imagePullPolicy asks the registry. Raises InvalidReferenceError."""
         full = full_name(reference)
         policy = policy or ("Always" if full.endswith(":latest") else "IfNotPresent")
         return policy == "Always" or (policy == "IfNotPresent" and full not in self._present)

@@ -6,16 +6,17 @@ import hashlib
 import re
 from dataclasses import dataclass, field
 
-from pytest_microremed.embedded.sim.profiles import Profile, find_profile
+from pytest_microremed.embedded.sim.image_catalogue import find_profile
+from pytest_microremed.embedded.sim.profiles import Profile
 
 _REFERENCE = re.compile(
     r"(?P<name>[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::\d+)?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)"
     r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 _VERSION = re.compile(r"v?\d+(\.\d+)*([a-z]+\d*)?")
-_ALIASES = frozenset(
-    "latest stable mainline edge lts rolling slim alpine debian bookworm bullseye trixie buster stretch jammy noble "
-    "focal ubuntu ubi debug nonroot glibc musl uclibc management perl fpm jdk jre server oracle unstable".split()
+_ALIASES = re.compile(
+    "latest|stable|unstable|mainline|edge|lts|rolling|slim|alpine|debian|bookworm|bullseye|trixie|buster|stretch"
+    "|jammy|noble|focal|ubuntu|ubi|debug|nonroot|glibc|musl|uclibc|management|perl|fpm|jdk|jre|server|oracle"
 )
 
 
@@ -61,22 +62,20 @@ def pull(reference: str) -> Image:
     full = full_name(reference)
     repository, tag = full.rsplit(":", 1)
     profile = find_profile(repository, tag)
+    attempt = f'failed to pull and unpack image "{full}": failed to resolve reference "{full}"'
     if profile is None:
         raise ImageNotFoundError(
-            f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": pull access denied, '
-            "repository does not exist or may require authorization: server message: insufficient_scope: "
-            "authorization failed"
+            f"{attempt}: pull access denied, repository does not exist or may require authorization: "
+            "server message: insufficient_scope: authorization failed"
         )
     if not _is_version(tag):
-        raise ImageNotFoundError(
-            f'failed to pull and unpack image "{full}": failed to resolve reference "{full}": {full}: not found'
-        )
+        raise ImageNotFoundError(f"{attempt}: {full}: not found")
     return Image(full, f"sha256:{hashlib.sha256(full.encode()).hexdigest()}", profile)
 
 
 def _is_version(tag: str) -> bool:
-    """Tags that registries have: a version or a known word, each with known words behind it (`3.12-slim-bookworm`)."""
+    """Tags that registries have: a version or a known word, then more such words (`3.12-slim-bookworm`)."""
     first, *rest = tag.split("-")
-    return (bool(_VERSION.fullmatch(first)) or first in _ALIASES) and all(
-        part in _ALIASES or any(char.isdigit() for char in part) for part in rest
+    return bool(_VERSION.fullmatch(first) or _ALIASES.fullmatch(first)) and all(
+        _ALIASES.fullmatch(part) or any(char.isdigit() for char in part) for part in rest
     )

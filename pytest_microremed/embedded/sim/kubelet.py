@@ -1,4 +1,4 @@
-"""The kubelet of the simulated node: one worker for each pod that is bound to it, and answers about what runs."""
+"""The kubelet of the simulated node: a worker for each pod bound to it, and answers about what runs."""
 
 from __future__ import annotations
 
@@ -83,15 +83,21 @@ class Kubelet:
         found = worker.worker(container) if worker else None
         if found is None:
             reason = "PodInitializing" if pod["spec"].get("initContainers") else "ContainerCreating"
-            raise RuntimeRefused(400, f'container "{container}" in pod "{name}" is waiting to start: {reason}')
+            raise RuntimeRefused(
+                400, f'container "{container}" in pod "{name}" is waiting to start: {reason}'
+            )
         log = found.previous_log if previous else found.read_log()
         if log is not None:
             return list(log.lines)
         if previous:
-            raise RuntimeRefused(400, f'previous terminated container "{container}" in pod "{name}" not found')
+            raise RuntimeRefused(
+                400, f'previous terminated container "{container}" in pod "{name}" not found'
+            )
         reason = found.state.reason if isinstance(found.state, Waiting) else "ContainerCreating"
         if reason in ("ErrImagePull", "ImagePullBackOff"):
-            reason = "trying and failing to pull image" if reason == "ErrImagePull" else "image can't be pulled"
+            reason = (
+                "trying and failing to pull image" if reason == "ErrImagePull" else "image can't be pulled"
+            )
         raise RuntimeRefused(400, f'container "{container}" in pod "{name}" is waiting to start: {reason}')
 
     def pod_usage(self, pod: Object) -> dict[str, Usage] | None:
@@ -116,7 +122,7 @@ class Kubelet:
             self._follow_pod(change)
         elif resource is SERVICES:
             for worker in self._workers.values():
-                worker.refresh()
+                worker.refresh_users(meta["name"])
         elif resource is ENDPOINTS:
             if _is_serving(change.obj) != _is_serving(change.old):
                 self._tell_observers(meta["namespace"], meta["name"])
@@ -142,9 +148,7 @@ class Kubelet:
     def _admit(self, pod: Object) -> None:
         meta, uid = pod["metadata"], pod["metadata"]["uid"]
         ip = NODE_IP if pod["spec"].get("hostNetwork") else self._free_address()
-        sandbox = PodSandbox(
-            meta["namespace"], meta["name"], uid, NODE_NAME, ip, meta.get("labels") or {}
-        )
+        sandbox = PodSandbox(meta["namespace"], meta["name"], uid, NODE_NAME, ip, meta.get("labels") or {})
         self._nodes.pods[uid] = sandbox
         worker = self._workers[uid] = PodWorker(self._context, pod, sandbox)
         worker.start()

@@ -1,4 +1,4 @@
-"""What a container does with its command: serve, sleep, or run to an end. The program is recognised, not executed."""
+"""What a container does with its command: serve, sleep, or run to an end; recognised by its words."""
 
 from __future__ import annotations
 
@@ -13,11 +13,16 @@ from pytest_microremed.embedded.sim.profiles import Profile
 
 SHELLS = frozenset({"sh", "bash", "ash", "dash"})
 _PYTHONS = re.compile(r"python3?(\.\d+)?")
-_FOREVER = re.compile(r"sleep\s+(inf\w*)|while\s+(true|:|\[?\s*1)|until\s+false|for\s*\(\(\s*;;\s*\)\)|tail\s+-[fF]")
+_FOREVER = re.compile(
+    r"sleep\s+(inf\w*)|while\s+(true|:|\[?\s*1)|until\s+false|for\s*\(\(\s*;;\s*\)\)|tail\s+-[fF]"
+)
 _SLEEP = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)([smhd]?)")
+LONG_S = 3000.0
+"""A script that sleeps longer is not run to its end."""
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
-_SERVES = re.compile(r"http\.server|HTTPServer|socketserver|serve_forever|flask|fastapi|uvicorn|gunicorn|aiohttp|"
-                     r"\.listen\(|wsgiref|tornado")  # fmt: skip
+_SERVES = re.compile(
+    r"http\.server|HTTPServer|socketserver|serve_forever|flask|fastapi|uvicorn|gunicorn|aiohttp|\.listen\("
+)
 
 
 @dataclass(frozen=True)
@@ -37,9 +42,7 @@ class Sleep:
 
 @dataclass(frozen=True)
 class Script:
-    """A short command line, whose output and exit code the shell tells; before it, so many seconds of sleep."""
-
-    seconds: float
+    """A short command line, whose output and exit code the shell tells."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +59,7 @@ _TRAP = re.compile(r"""trap\s+(?:'([^']*)'|"([^"]*)"|(\S+)).*\b(?:SIG)?TERM\b"""
 
 
 def termination_code(plan: Plan, argv: Sequence[str]) -> int | None:
-    """The exit code on SIGTERM; None where pid 1 has no handler, so that the kernel keeps the signal from it."""
+    """The exit code on SIGTERM; None where pid 1 has no handler, so that the signal does not reach it."""
     if isinstance(plan, Serve):
         return _TERM_CODES.get(plan.profile.style, 0)
     if argv[0] == "/pause":
@@ -102,7 +105,7 @@ def _python(spec: dict[str, Any], profile: Profile, argv: Sequence[str], env: di
         return Serve(profile, _ports(spec, profile, argv, env))
     if re.search(r"while\s+(True|1)", code):
         return Sleep(None)
-    return Script(0.0)
+    return Script()
 
 
 def _starts_server(profile: Profile, script: str) -> bool:
@@ -119,17 +122,19 @@ def _shell(argv: Sequence[str], program: str) -> Plan:
     elif program in SHELLS and "-c" in argv[1:-1]:
         text = argv[list(argv).index("-c") + 1]
     elif program in SHELLS:
-        return Script(0.0)
+        return Script()
     else:
         text = ""
     if _FOREVER.search(text):
         return Sleep(None)
     seconds = sum(float(amount) * _UNITS[unit] for amount, unit in _SLEEP.findall(text))
-    return Sleep(seconds) if program == "sleep" else Script(seconds)
+    return Sleep(seconds) if program == "sleep" or seconds >= LONG_S else Script()
 
 
-def _ports(spec: dict[str, Any], profile: Profile, argv: Sequence[str], env: dict[str, str]) -> tuple[int, ...]:
-    """Where a server listens: its own ports, or the port it is told by argument, PORT, or the pod's description."""
+def _ports(
+    spec: dict[str, Any], profile: Profile, argv: Sequence[str], env: dict[str, str]
+) -> tuple[int, ...]:
+    """Where a server listens: its own ports, or one from its arguments, PORT, or the container's ports."""
     if profile.ports:
         return profile.ports
     line = " ".join(argv)
@@ -148,13 +153,14 @@ def _is_present(binary: str, profile: Profile) -> bool:
     if profile.userland == "none":
         return binary in profile.entrypoint
     name = PurePosixPath(binary).name
-    return name in profile.tools or name in _USERLAND and binary in {
-        name, f"/bin/{name}", f"/usr/bin/{name}", f"/sbin/{name}", f"/usr/sbin/{name}", f"/usr/local/bin/{name}"
-    }  # fmt: skip
+    folder = binary.removesuffix(name)
+    return name in profile.tools or (name in _USERLAND and folder in ("", *_FOLDERS))
 
 
+_FOLDERS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
 _USERLAND = SHELLS | frozenset((
-    "sleep", "tail", "cat", "echo", "env", "printf", "true", "false", "test", "ls", "date", "touch", "rm", "mkdir",
-    "cp", "mv", "chmod", "chown", "dd", "wget", "nc", "ping", "ip", "ps", "top", "kill", "grep", "sed", "awk", "id",
-    "hostname", "nslookup", "netstat", "find", "wc", "head", "sort", "timeout", "nohup", "stat", "df", "du", "yes",
+    "sleep", "tail", "cat", "echo", "env", "printf", "true", "false", "test", "ls", "date", "touch", "rm",
+    "cp", "mv", "chmod", "chown", "dd", "wget", "nc", "ping", "ip", "ps", "top", "kill", "grep", "sed", "awk",
+    "hostname", "nslookup", "netstat", "find", "wc", "head", "sort", "timeout", "nohup", "stat", "df", "du",
+    "id", "mkdir",
 ))  # fmt: skip

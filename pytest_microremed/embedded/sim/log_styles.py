@@ -57,7 +57,7 @@ STORIES: Mapping[Style, Story] = {
             "No active profile set, falling back to default profiles: default",
             "Tomcat initialized with port(s): {port} (http)",
         ),
-        ("Tomcat started on port(s): {port} (http) with context path ''", "Started {service} (process running)"),
+        ("Tomcat started on port(s): {port} (http) with context path ''", "Started {service}"),
         ("[{service}] handled {path} in {took_ms} ms",),
         "Request processing failed; nested exception is {error}",
         "[{service}] handled {path} in {took_ms} ms, longer than expected",
@@ -136,8 +136,8 @@ def explain(style: Style, trouble: Trouble) -> str:
                 "timeout": f"{address}: i/o timeout",
             }[kind]
             dial = f"dial tcp: {reason}" if kind == "unresolved" else f"dial tcp {reason}"
-            error = f'code = Unavailable desc = connection error: desc = "transport: Error while dialing: {dial}"'
-            return f"rpc error: {error} (target {target})"
+            error = f'connection error: desc = "transport: Error while dialing: {dial}"'
+            return f"rpc error: code = Unavailable desc = {error} (target {target})"
         case "spring":
             return {
                 "unresolved": f"java.net.UnknownHostException: {host}: Name or service not known",
@@ -169,12 +169,14 @@ def missing_variable(style: Style, variable: str) -> tuple[tuple[str, ...], int]
     """What a program says before it exits for want of a variable, and its exit code."""
     match style:
         case "go":
-            return (f'panic: environment variable "{variable}" not set', "", "goroutine 1 [running]:", "main.main()"), 2
+            panic = f'panic: environment variable "{variable}" not set'
+            return (panic, "", "goroutine 1 [running]:", "main.main()"), 2
         case "mysql":
-            options = " ".join(f"- {name}" for name in variable.split("|")[:3])
-            return (f"[ERROR] [Entrypoint]: Database is uninitialized and no password is given: set one of {options}",), 1
+            options = ", ".join(variable.split("|")[:3])
+            return (f"[ERROR] [Entrypoint]: uninitialized database and no password: set one of {options}",), 1
         case "python":
-            return ("Traceback (most recent call last):", f"Exception: {variable} environment variable not set"), 1
+            error = f"Exception: {variable} environment variable not set"
+            return ("Traceback (most recent call last):", error), 1
         case _:
             return (f"error: environment variable {variable} is not set",), 1
 

@@ -1,6 +1,6 @@
-"""The log of a container: lines that its program wrote, and the periodic ones, which are made up only when someone reads.
+"""The log of a container: what its program wrote, and periodic lines, made up when someone reads.
 
-A program's condition (slow, cut off from a dependency, …) colours its periodic lines. When the condition changes, the
+A program's condition (slow, cut off from a dependency, …) colours its periodic lines. When it changes, the
 lines up to then are written in the old one, so that what was once read stays true.
 """
 

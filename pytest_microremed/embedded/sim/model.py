@@ -1,8 +1,9 @@
 """What exists on the simulated nodes: pods with their network, volumes, containers and processes.
 
-The kubelet makes and removes these; the shell and Chaos Mesh change them; metrics, probes and logs read them.
-Whoever changes one calls `PodSandbox.changed` (spawning, killing and setting `netem` do it themselves), and the
-kubelet looks at the pod again. Here is state and arithmetic only: no API objects are written from this module.
+The kubelet makes and removes these; the shell and Chaos Mesh change them; metrics, probes and logs read
+them. Whoever changes one calls `PodSandbox.changed` (spawning, killing and setting `netem` do it
+themselves), and the kubelet looks at the pod again. Here is state and arithmetic only: no API objects are
+written from this module.
 """
 
 from __future__ import annotations
@@ -211,6 +212,15 @@ class Container:
             process.on_exit(signum)
         self.pod.changed()
         return True
+
+    def files_in_memory(self) -> int:
+        """Bytes of its files in /dev/shm and in memory-backed volumes."""
+        shared = [path for path in self.files if path.startswith("/dev/shm/")]
+        sizes = {path: kept.size for path, kept in self.attributes.items() if kept.size is not None}
+        in_memory = [mount.volume for mount in self.mounts if mount.volume.in_memory]
+        return sum(sizes.get(path, len(self.files[path])) for path in shared) + sum(
+            len(data) for volume in in_memory for data in volume.files.values()
+        )
 
     def reset(self) -> None:
         """Forget what a run leaves behind, before the next one; the processes must have ended."""

@@ -1,7 +1,9 @@
-"""Packets between pods: what `ping`, a TCP connection and an HTTP request would see on the simulated network.
+"""Packets between pods: what `ping`, a TCP connection and an HTTP request would see on the simulated
+network.
 
-Nothing here waits: each answer says how many simulated seconds it took, and the caller waits them if it wants to.
-Loss and delay follow the netem settings of both ends, each packet for itself, as `tc netem` without correlation.
+Nothing here waits: each answer says how many simulated seconds it took, and the caller waits if it wants
+to. Loss and delay follow the netem settings of both ends, each packet for itself, as `tc netem` without
+correlation.
 """
 
 from __future__ import annotations
@@ -11,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_microremed.embedded.api.store import Object, Store
-from pytest_microremed.embedded.sim.addresses import DNS_IP, Addresses, is_address
+from pytest_microremed.embedded.sim.addresses import DNS_IP, KUBERNETES_IP, Addresses, is_address
 from pytest_microremed.embedded.sim.model import Container, Nodes, PodSandbox
 from pytest_microremed.embedded.sim.network_policy import DNS, NetworkPolicies, Peer
 
@@ -86,7 +88,7 @@ class _Route:
 
 
 class Network:
-    """Name resolution and packets between pods. `source` None is the node itself, as for a kubelet's probe."""
+    """Name resolution and packets between pods. `source` None is the node itself, as for a probe."""
 
     def __init__(self, store: Store, nodes: Nodes, seed: int = 0) -> None:
         self.nodes = nodes
@@ -205,6 +207,8 @@ class Network:
     def _route(self, source: PodSandbox | None, ip: str, port: int) -> _Route:
         if source is not None and _is_local(source, ip):
             return _Route(ip, port, source)
+        if ip == KUBERNETES_IP:
+            return _Route(ip, 6443, verdict="deliver" if port == 443 else "drop")
         service = self.addresses.service_by_ip(ip)
         if service is not None:
             entry = next((p for p in service["spec"].get("ports") or () if p["port"] == port), None)
@@ -218,8 +222,6 @@ class Network:
         """Where kube-proxy (iptables) sends it: unknown ports get lost, one without endpoints is rejected."""
         if entry is None:
             return _Route(ip, 0, verdict="drop")
-        if service["metadata"]["name"] == "kubernetes" and service["metadata"]["namespace"] == "default":
-            return _Route(ip, entry["port"])
         endpoints = self.addresses.ready_endpoints(service, entry)
         if not endpoints:
             return _Route(ip, entry["port"], verdict="refuse")
@@ -252,7 +254,9 @@ class Network:
             wait *= 2
         return None
 
-    def _trip(self, source: PodSandbox | None, target: PodSandbox | None, address: str | None) -> float | None:
+    def _trip(
+        self, source: PodSandbox | None, target: PodSandbox | None, address: str | None
+    ) -> float | None:
         """Seconds of one packet to an address and its answer; None if either is lost."""
         rng = self._random(source or target)
         there, back = address, source.ip if source else None

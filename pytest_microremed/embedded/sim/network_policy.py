@@ -14,7 +14,7 @@ from pytest_microremed.embedded.sim.model import PodSandbox
 
 @dataclass(frozen=True)
 class Peer:
-    """An end of a connection, as policies select it; a pod has a namespace, anything else has an address only."""
+    """An end of a connection, as policies select it; a pod has a namespace, others only an address."""
 
     ip: str
     namespace: str | None = None

@@ -45,7 +45,11 @@ def node_object(clock: SimClock) -> Object:
         "apiVersion": "v1",
         "kind": "Node",
         "metadata": {"name": NODE_NAME, "labels": labels, "annotations": {}},
-        "spec": {"podCIDR": "10.244.0.0/16", "podCIDRs": ["10.244.0.0/16"], "providerID": f"simulated://{NODE_NAME}"},
+        "spec": {
+            "podCIDR": "10.244.0.0/16",
+            "podCIDRs": ["10.244.0.0/16"],
+            "providerID": f"simulated://{NODE_NAME}",
+        },
         "status": {
             "addresses": [
                 {"type": "InternalIP", "address": NODE_IP},

@@ -44,5 +44,13 @@ class NodeContext:
     ) -> None:
         """Tell of a pod, or one of its containers (`spec.containers{web}`), as the kubelet."""
         events.record(
-            self.store, self.clock, obj, type_, reason, message, "kubelet", host=self.name, field_path=field_path
+            self.store,
+            self.clock,
+            obj,
+            type_,
+            reason,
+            message,
+            "kubelet",
+            host=self.name,
+            field_path=field_path,
         )

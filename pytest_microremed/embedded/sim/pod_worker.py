@@ -30,7 +30,8 @@ class PodWorker:
         spec = pod["spec"]
         waiting = "PodInitializing" if spec.get("initContainers") else "ContainerCreating"
         self.init = [
-            ContainerWorker(self, context, c, "init", "PodInitializing") for c in spec.get("initContainers") or ()
+            ContainerWorker(self, context, c, "init", "PodInitializing")
+            for c in spec.get("initContainers") or ()
         ]
         self.main = [ContainerWorker(self, context, c, "main", waiting) for c in spec["containers"]]
         self.ephemeral: list[ContainerWorker] = []
@@ -90,8 +91,13 @@ class PodWorker:
             self._refreshing = True
             self._context.clock.loop.call_soon(self._refresh)
 
+    def refresh_users(self, service: str) -> None:
+        """A Service has changed: look again if a program of the pod was told to use it."""
+        if any(worker.depends_on(service) for worker in self.workers()):
+            self.refresh()
+
     def observe(self, service: str | None) -> None:
-        """A Service of the pod's namespace (None = perhaps any) can be reached no more, or again."""
+        """A Service of the pod's namespace (None = perhaps any) has gone or come back."""
         for worker in self.workers():
             worker.observe(service)
 

@@ -1,4 +1,4 @@
-"""What a probe does: an HTTP request, a connection, a gRPC health check or a command; results in a kubelet's words."""
+"""What a probe does: a request, a connection, a gRPC health check or a command; told in a kubelet's words."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Result:
 
 
 class _BudgetClock(SimClock):
-    """A clock that spends instead of waiting: a probe's command takes its simulated time, but nobody waits for it.
+    """A clock that spends instead of waiting: a probe's command takes its time, but nobody waits for it.
 
     So its time limit holds in simulated seconds, however late the event loop is.
     """
@@ -108,7 +108,9 @@ class ProbeHandlers:
                 False, f'timeout: failed to connect service "{host}:{port}" within {seconds}: {reason}'
             )
         if answer == "UNIMPLEMENTED":
-            return Result(False, "this server does not implement the grpc health protocol (grpc.health.v1.Health)")
+            return Result(
+                False, "this server does not implement the grpc health protocol (grpc.health.v1.Health)"
+            )
         return Result(answer == "SERVING", f'service unhealthy (responded with "{answer}")')
 
     async def _exec(self, command: list[str], container: Container, timeout_s: float) -> Result:
@@ -135,4 +137,6 @@ def _port_number(port: int | str, container: Container) -> int | None:
     """A named port of the container as a number."""
     if isinstance(port, int) or port.isdigit():
         return int(port)
-    return next((p["containerPort"] for p in container.spec.get("ports") or () if p.get("name") == port), None)
+    return next(
+        (p["containerPort"] for p in container.spec.get("ports") or () if p.get("name") == port), None
+    )

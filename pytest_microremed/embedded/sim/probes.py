@@ -1,6 +1,6 @@
-"""Readiness, liveness and startup probes of a container (Kubernetes: Configure Liveness, Readiness and Startup Probes).
+"""Readiness, liveness and startup probes of a container (Kubernetes documentation of that name).
 
-A probe that succeeds steadily is not repeated every period: it rests until the pod changes, or a minute has gone.
+A probe that succeeds steadily is not repeated every period: it rests until the pod changes, at most a minute.
 """
 
 from __future__ import annotations
@@ -16,6 +16,8 @@ from pytest_microremed.embedded.sim.model import Container
 from pytest_microremed.embedded.sim.probe_handlers import ProbeHandlers, Result
 
 Kind = Literal["Readiness", "Liveness", "Startup"]
+FIRST_S = 1.0
+"""The kubelet's next look at the pod after the container's start."""
 STEADY_S = (60.0, 90.0)
 """Simulated seconds between two looks at a probe that has nothing to fear."""
 
@@ -73,7 +75,7 @@ class Prober:
 
     async def run(self) -> None:
         """Probe until cancelled; a startup probe ends with its first verdict."""
-        await self._clock.sleep(self.settings.initial_delay_s)
+        await self._clock.sleep(max(FIRST_S, self.settings.initial_delay_s))
         passing: bool | None = None
         streak = 0
         previous: bool | None = None

@@ -1,4 +1,4 @@
-"""CPU and memory of containers: what their processes ask for, and what the limits of their cgroup leave them."""
+"""CPU and memory of containers: what their processes ask for, and what their limits leave them."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ def cpu_cores(container: Container) -> float:
 
 
 def memory_bytes(container: Container) -> int:
-    """Bytes that its processes hold."""
-    return sum(process.memory for process in container.processes.values())
+    """Bytes that its processes and memory-backed files hold."""
+    return sum(process.memory for process in container.processes.values()) + container.files_in_memory()
 
 
 def fair_share(container: Container, process: Process) -> float:

@@ -22,7 +22,7 @@ class MountError(Exception):
 
 
 class Volumes:
-    """Makes the volumes of pods; remembers the persistent ones by claim and the node's directories by path."""
+    """Makes the volumes of pods; remembers persistent ones by claim and the node's directories by path."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -74,7 +74,9 @@ class Volumes:
         if obj is None:
             if source.get("optional"):
                 return {}
-            raise MountError(f'MountVolume.SetUp failed for volume "{volume}" : {title} "{source[key]}" not found')
+            raise MountError(
+                f'MountVolume.SetUp failed for volume "{volume}" : {title} "{source[key]}" not found'
+            )
         data = decoded_data(obj)
         items = source.get("items")
         if not items:
@@ -82,8 +84,8 @@ class Volumes:
         missing = [item["key"] for item in items if item["key"] not in data]
         if missing and not source.get("optional"):
             raise MountError(
-                f'MountVolume.SetUp failed for volume "{volume}" : {title} references non-existent config key: '
-                f"{missing[0]}"
+                f'MountVolume.SetUp failed for volume "{volume}" : {title} references non-existent config '
+                f"key: {missing[0]}"
             )
         return {item["path"]: data[item["key"]] for item in items if item["key"] in data}
 
