@@ -22,7 +22,7 @@ def user_name(uid: int) -> str:
 
 
 def capabilities(container: Container) -> frozenset[str]:
-    """Effective capabilities of commands run in the container: none beside root but those of the network tools."""
+    """The capabilities that the container's security context leaves to its processes."""
     context = container.spec.get("securityContext") or {}
     if context.get("privileged"):
         return DEFAULT_CAPABILITIES | {"NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "SYS_TIME"}
@@ -38,3 +38,8 @@ def may_signal(container: Container, sender: Process, target: Process) -> bool:
     """Root with CAP_KILL may signal all processes, others only their own user's."""
     own = process_user(container, sender)
     return (own == 0 and "KILL" in capabilities(container)) or own == process_user(container, target)
+
+
+def may_administer_network(container: Container) -> bool:
+    """Whether a command run in the container may change interfaces, queues and packet filters."""
+    return container.user == 0 and "NET_ADMIN" in capabilities(container)
