@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import http.client
 import json
 import os
@@ -10,11 +11,17 @@ import subprocess
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
-from pytest_microremed.embedded.cluster import EmbeddedCluster
-
+Completed = subprocess.CompletedProcess[str]
 _LIMIT_S = 60
+
+
+class Reachable(Protocol):
+    """A cluster as its clients know it."""
+
+    url: str
+    kubeconfig: Path
 
 
 class Kubectl:
@@ -78,9 +85,6 @@ class Kubectl:
         }
 
 
-Completed = subprocess.CompletedProcess[str]
-
-
 @dataclass(frozen=True)
 class Answer:
     """An HTTP answer; `body` is the parsed JSON, or the text if it is none."""
@@ -100,10 +104,8 @@ class Http:
     headers: dict[str, str] = field(default_factory=dict)
 
     @classmethod
-    def to(cls, cluster: EmbeddedCluster, token: str | None = None) -> Http:
+    def to(cls, cluster: Reachable, token: str | None = None) -> Http:
         """As the administrator, or as the owner of `token`."""
-        import base64
-
         config = json.loads(cluster.kubeconfig.read_text())
         authority = base64.b64decode(config["clusters"][0]["cluster"]["certificate-authority-data"]).decode()
         return cls(cluster.url, authority, token or config["users"][0]["user"]["token"])

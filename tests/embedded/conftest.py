@@ -5,6 +5,8 @@
 `kubectl`    the real kubectl in that namespace (see clients.Kubectl)
 `http`       plain HTTPS as the administrator (see clients.Http)
 `client`     an ApiClient of the `kubernetes` package
+
+Tests of the API server alone are in `api/`: there the same fixtures are those of a server without nodes.
 """
 
 from __future__ import annotations
@@ -17,7 +19,7 @@ from typing import Any
 import pytest
 
 from pytest_microremed.embedded.cluster import EmbeddedCluster
-from tests.embedded.clients import Http, Kubectl
+from tests.embedded.clients import Http, Kubectl, Reachable
 
 _numbers = itertools.count(1)
 
@@ -36,7 +38,7 @@ def kubectl_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def http(cluster: EmbeddedCluster) -> Http:
+def http(cluster: Reachable) -> Http:
     return Http.to(cluster)
 
 
@@ -50,12 +52,12 @@ def namespace(http: Http) -> Iterator[str]:
 
 
 @pytest.fixture
-def kubectl(cluster: EmbeddedCluster, kubectl_home: Path, namespace: str) -> Kubectl:
+def kubectl(cluster: Reachable, kubectl_home: Path, namespace: str) -> Kubectl:
     return Kubectl(cluster.kubeconfig, kubectl_home, namespace)
 
 
 @pytest.fixture
-def client(cluster: EmbeddedCluster) -> Iterator[Any]:
+def client(cluster: Reachable) -> Iterator[Any]:
     from kubernetes import config
 
     with config.new_client_from_config(str(cluster.kubeconfig)) as api_client:

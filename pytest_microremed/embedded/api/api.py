@@ -14,23 +14,18 @@ from pytest_microremed.embedded.api.tokens import Tokens
 from pytest_microremed.embedded.api.watch import WatchHub
 
 
-@dataclass
+@dataclass(frozen=True)
 class Api:
     """The parts of the API server. `runtime` is the nodes."""
 
     store: Store
-    runtime: Runtime
+    hub: WatchHub
+    registry: Registry
+    custom: CustomResources
     tokens: Tokens
-    registry: Registry = field(default_factory=Registry)
+    authorizer: Authorizer
+    runtime: Runtime
     encoder: Encoder = field(default_factory=Encoder)
-    hub: WatchHub = field(init=False)
-    authorizer: Authorizer = field(init=False)
-    custom: CustomResources = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.hub = WatchHub(self.store)  # first: see there
-        self.authorizer = Authorizer(self.store)
-        self.custom = CustomResources(self.store, self.registry)
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ from pytest_microremed.embedded.api.body import decode_object
 from pytest_microremed.embedded.api.encoding import dump
 from pytest_microremed.embedded.api.errors import method_not_allowed, unknown_path
 from pytest_microremed.embedded.api.negotiation import Form
-from pytest_microremed.embedded.api.registry import METRICS, REVIEWS
+from pytest_microremed.embedded.api.registry import METRICS, VIRTUAL
 from pytest_microremed.embedded.api.request import RequestInfo
 from pytest_microremed.embedded.api.resources import Resource
 from pytest_microremed.embedded.api.store import Object
@@ -38,9 +38,9 @@ async def answer(
     api: Api, request: web.BaseRequest, info: RequestInfo, resource: Resource, form: Form, identity: Identity
 ) -> web.StreamResponse:
     """Answer an authorized request for a resource. Raises ApiError."""
-    if resource in METRICS:
-        return _metrics(api, info, resource, form)
-    if resource in REVIEWS:
+    if resource in VIRTUAL:
+        if resource in METRICS:
+            return _metrics(api, info, resource, form)
         body = decode_object(request.content_type, await request.read())
         return json_response(review.review(api, resource, info.namespace, body, identity), 201)
     if info.subresource and info.subresource not in resource.subresources:
