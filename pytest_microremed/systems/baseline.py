@@ -11,7 +11,7 @@ from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.cluster.kinds import Obj
 from pytest_microremed.errors import ClusterError, WaitTimeout
 from pytest_microremed.systems import repair
-from pytest_microremed.systems.health import pods_by_workload, unhealthy
+from pytest_microremed.systems.health import pods_by_workload, troubles, unhealthy
 from pytest_microremed.systems.namespace import claim_namespace
 from pytest_microremed.systems.render import render
 from pytest_microremed.systems.state import (
@@ -29,8 +29,7 @@ DEPLOY_S = 1800.0
 """How long a system may take from its manifests to ready pods, image pulls included, in cluster seconds."""
 RESTORE_S = 600.0
 """How long restored workloads may take to get ready, in cluster seconds."""
-_POLL_S = 3.0
-_HEALTH_KINDS = (kinds.DEPLOYMENTS, kinds.STATEFUL_SETS, kinds.PODS)
+_POLL_S = 2.0
 
 
 @dataclass(frozen=True)
@@ -103,35 +102,39 @@ def restore(cluster: Cluster, baseline: Baseline, *, recycle: tuple[str, ...] = 
 
     ClusterError says what still differs at the end.
     """
-    for put_right in (_put_back, _redeploy):
-        try:
-            put_right(cluster, baseline, recycle)
-            state = _wait_until_clean(cluster, baseline)
-        except ClusterError as error:
-            failure = error
-            continue
-        repair.forget_past(cluster, baseline.namespace, state)
-        return
-    raise failure
+    try:
+        state = _put_right(cluster, baseline, recycle)
+    except ClusterError:
+        state = _deploy_again(cluster, baseline)
+    repair.forget_past(cluster, baseline.namespace, state)
 
 
-def _put_back(cluster: Cluster, baseline: Baseline, recycle: tuple[str, ...]) -> None:
-    state = read_state(cluster, baseline.namespace)
+def _put_right(cluster: Cluster, baseline: Baseline, recycle: tuple[str, ...]) -> State:
+    """The clean state, reached by changing what differs."""
+    system, namespace = baseline.system, baseline.namespace
+    state = read_state(cluster, namespace)
+    differences = _compare(baseline, state)
+    if not differences and not recycle:
+        return state
     repair.put_back(cluster, baseline.objects, state.objects)
-    pods = pods_by_workload(baseline.system, state)
-    suspects = {"", *recycle, *unhealthy(baseline.system, state)}
+    pods = pods_by_workload(system, state)
+    suspects = {"", *recycle, *unhealthy(system, state)}
     for name, shape in baseline.pod_shapes.items():
         if any(pod_shape(pod) != shape for pod in pods[name]):
             suspects.add(name)
     repair.replace_pods(cluster, (pod for name in suspects for pod in pods[name]))
+    touched = {change.name for change in differences} | suspects
+    return _wait_until_clean(cluster, baseline, touched & set(system.workloads))
 
 
-def _redeploy(cluster: Cluster, baseline: Baseline, recycle: tuple[str, ...]) -> None:
+def _deploy_again(cluster: Cluster, baseline: Baseline) -> State:
+    """The clean state, reached by creating everything in a new namespace."""
     claim_namespace(cluster, baseline.system, baseline.namespace)
     for kind in WATCHED_KINDS:
         for (of_kind, _), obj in baseline.objects.items():
             if of_kind is kind:
                 repair.create(cluster, obj)
+    return _wait_until_clean(cluster, baseline, set(baseline.system.workloads))
 
 
 def _wait_until_up(cluster: Cluster, system: System, namespace: str) -> None:
@@ -139,7 +142,7 @@ def _wait_until_up(cluster: Cluster, system: System, namespace: str) -> None:
 
     def up() -> bool:
         nonlocal last
-        reasons = unhealthy(system, read_state(cluster, namespace, _HEALTH_KINDS))
+        reasons = troubles(cluster, system, namespace, set(system.workloads))
         last = _summary([f"{name}: {reason}" for name, reason in reasons.items()])
         return not reasons
 
@@ -150,19 +153,22 @@ def _wait_until_up(cluster: Cluster, system: System, namespace: str) -> None:
         raise WaitTimeout(what, error.seconds, last) from None
 
 
-def _wait_until_clean(cluster: Cluster, baseline: Baseline) -> State:
-    """The clean state. The workloads alone are asked for until they are up, which is much less to ask for."""
+def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str]) -> State:
+    """The clean state; until the pending workloads are up nothing else is asked for."""
     last = ""
 
     def clean() -> State | None:
-        nonlocal last
-        state = read_state(cluster, baseline.namespace, _HEALTH_KINDS)
-        reasons = unhealthy(baseline.system, state)
-        if not reasons:
-            state = read_state(cluster, baseline.namespace)
-        differences = [str(change) for change in _compare(baseline, state)] if not reasons else []
-        last = _summary(differences or [f"{name}: {reason}" for name, reason in reasons.items()])
-        return None if last else state
+        nonlocal last, pending
+        reasons = troubles(cluster, baseline.system, baseline.namespace, pending)
+        if reasons:
+            pending = set(reasons)
+            last = _summary([f"{name}: {reason}" for name, reason in reasons.items()])
+            return None
+        state = read_state(cluster, baseline.namespace)
+        differences = _compare(baseline, state)
+        pending = {change.name for change in differences if change.what == "unhealthy"}
+        last = _summary([str(change) for change in differences])
+        return None if differences else state
 
     what = f"namespace {baseline.namespace} as in its baseline"
     try:

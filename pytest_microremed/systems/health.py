@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
-from pytest_microremed.cluster.kinds import Obj
-from pytest_microremed.systems.state import State
+from pytest_microremed.cluster.cluster import Cluster
+from pytest_microremed.cluster.kinds import DEPLOYMENTS, PODS, STATEFUL_SETS, Obj
+from pytest_microremed.systems.state import State, read_state
 from pytest_microremed.systems.system import System, Workload
+
+FEW = 4
+"""Up to so many workloads it is less to ask for each than for all."""
+_WORKLOAD_KINDS = (DEPLOYMENTS, STATEFUL_SETS, PODS)
 
 
 def unhealthy(system: System, state: State) -> dict[str, str]:
@@ -16,6 +21,20 @@ def unhealthy(system: System, state: State) -> dict[str, str]:
     found = {}
     for name, workload in system.workloads.items():
         reason = _trouble(workload, state.objects.get((workload.object_kind, name)), pods[name])
+        if reason:
+            found[name] = reason
+    return found
+
+
+def troubles(cluster: Cluster, system: System, namespace: str, names: Collection[str]) -> dict[str, str]:
+    """Why each of these workloads that is not up is not. A few are asked for one by one, which is cheaper."""
+    if len(names) > FEW:
+        return unhealthy(system, read_state(cluster, namespace, _WORKLOAD_KINDS))
+    found = {}
+    for name in names:
+        workload = system.workload(name)
+        live = cluster.get(workload.object_kind, namespace, name)
+        reason = _trouble(workload, live, cluster.list(PODS, namespace, workload.labels))
         if reason:
             found[name] = reason
     return found

@@ -108,7 +108,9 @@ def differing_paths(before: Any, after: Any, path: str = "") -> Iterator[str]:
 
     Items of lists are known by their `name` where all have one, and otherwise by their place.
     """
-    if isinstance(before, Mapping) and isinstance(after, Mapping):
+    if before == after:
+        return
+    if isinstance(before, dict) and isinstance(after, dict):
         for key in [*before, *(key for key in after if key not in before)]:
             if key not in before or key not in after:
                 yield _field(path, key)
@@ -116,7 +118,7 @@ def differing_paths(before: Any, after: Any, path: str = "") -> Iterator[str]:
                 yield from differing_paths(before[key], after[key], _field(path, key))
     elif isinstance(before, list) and isinstance(after, list):
         yield from _differing_items(before, after, path)
-    elif before != after:
+    else:
         yield path
 
 
