@@ -120,7 +120,7 @@ class Decoder:
                     decoded[key] = None
                 continue
             kept = self._value(item, known, place.child(key, schema.go_name or place.struct))
-            if schema.source is not None or not _is_nothing(key, kept, known, schema):
+            if schema.source is not None or not is_omitted(key, kept, known, schema):
                 decoded[key] = kept
         return decoded
 
@@ -183,7 +183,7 @@ def _is_number(value: Any, schema: Schema) -> bool:
     return isinstance(value, int) and abs(value) < 2 ** (63 if schema.format == "int64" else 31)
 
 
-def _is_nothing(key: str, value: Any, field_schema: Schema, parent: Schema) -> bool:
+def is_omitted(key: str, value: Any, field_schema: Schema, parent: Schema) -> bool:
     """Whether Go would not write the field (`omitempty`), as it cannot tell this value from none."""
     if key in parent.required:
         return False
