@@ -30,8 +30,7 @@ test: lint
 	$(BIN)/python -m pytest tests -n 2 -W error::pytest.PytestUnraisableExceptionWarning
 
 calibrate: $(READY)
-	$(BIN)/python -m pytest --remediator=oracle -n 2 -q
-	$(BIN)/python tests/calibration.py noop
+	$(BIN)/python tests/calibration.py oracle noop
 
 perf: $(READY)
 	$(BIN)/python tests/perf/measure.py
