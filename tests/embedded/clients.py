@@ -135,6 +135,17 @@ class Http:
     def get(self, path: str, **headers: str) -> Answer:
         return self.request("GET", path, **headers)
 
+    def create(self, path: str, body: Any) -> Any:
+        """Create an object and return it as stored; fails the test if it is refused."""
+        answer = self.request("POST", path, body)
+        assert answer.status == 201, answer.body
+        return answer.body
+
+    def patch(self, path: str, body: Any, kind: str = "merge") -> Answer:
+        """`kind`: merge, strategic-merge, json."""
+        suffix = "json-patch+json" if kind == "json" else f"{kind}-patch+json"
+        return self.request("PATCH", path, body, content_type=f"application/{suffix}")
+
     def lines(self, path: str, **headers: str) -> Iterator[Any]:
         """The events of a watch as they come, until the server ends it."""
         connection = self._connect()

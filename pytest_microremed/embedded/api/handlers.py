@@ -32,6 +32,7 @@ from pytest_microremed.embedded.api.table import partial, table
 from pytest_microremed.embedded.api.tokens import Identity
 
 JSON = "application/json"
+_NAMED_VERBS = ("get", "update", "patch", "delete")
 
 
 async def answer(
@@ -47,7 +48,7 @@ async def answer(
         raise unknown_path()
     if info.subresource not in ("", "status"):
         return await _subresource(api, request, info, resource, form)
-    if info.verb not in resource.verbs:
+    if info.verb not in resource.verbs or _misses_name(info):
         raise method_not_allowed()
     if info.verb == "get":
         return _object(api, info, resource, form, reading.get(api, info, resource))
@@ -56,6 +57,11 @@ async def answer(
     if info.verb == "watch":
         return await reading.watch(api, request, info, resource, form)
     return await _write(api, request, info, resource, form)
+
+
+def _misses_name(info: RequestInfo) -> bool:
+    """The verb is of one object and the path of a collection, or the other way round; one object can be watched."""
+    return info.verb != "watch" and bool(info.name) is not (info.verb in _NAMED_VERBS)
 
 
 async def _write(
@@ -68,16 +74,14 @@ async def _write(
         return _list(api, resource, deleting.delete_collection(api, info, resource, options))
     if info.verb == "delete":
         reply = deleting.delete(api, info, resource, decode_object(content_type, data) if data else {})
-    elif info.verb == "create" and not info.name:
+    elif info.verb == "create":
         reply = writing.create(api, info, resource, decode_object(content_type, data), manager)
     elif info.verb == "update":
         reply = writing.update(api, info, resource, decode_object(content_type, data), manager)
     elif info.verb == "patch" and content_type == writing.APPLY:
         reply = writing.apply_object(api, info, resource, decode_object(content_type, data))
-    elif info.verb == "patch":
-        reply = writing.patch_object(api, info, resource, content_type, data, manager)
     else:
-        raise method_not_allowed()
+        reply = writing.patch_object(api, info, resource, content_type, data, manager)
     return _reply(api, info, resource, form, reply)
 
 

@@ -11,19 +11,17 @@ from aiohttp import web
 
 from pytest_microremed.embedded.api.access import request_attributes
 from pytest_microremed.embedded.api.api import Api
-from pytest_microremed.embedded.api.discovery import AGGREGATED_JSON, Discovery, version_info
 from pytest_microremed.embedded.api.errors import (
     ApiError,
     internal,
-    method_not_allowed,
     unauthorized,
     unknown_path,
 )
-from pytest_microremed.embedded.api.handlers import JSON, answer, json_response
+from pytest_microremed.embedded.api.handlers import answer, json_response
 from pytest_microremed.embedded.api.impersonation import acting_identity
-from pytest_microremed.embedded.api.interim import openapi
-from pytest_microremed.embedded.api.negotiation import Form, negotiate
-from pytest_microremed.embedded.api.request import RequestInfo, parse_request
+from pytest_microremed.embedded.api.negotiation import negotiate
+from pytest_microremed.embedded.api.paths import Paths
+from pytest_microremed.embedded.api.request import parse_request
 from pytest_microremed.embedded.api.tokens import Identity
 
 _MAX_BODY = 3 * 2**20
@@ -37,7 +35,7 @@ class ApiServer:
 
     def __init__(self, api: Api) -> None:
         self.api = api
-        self._discovery = Discovery(api.registry)
+        self._paths = Paths(api)
         self._runner: web.ServerRunner | None = None
 
     async def start(self, context: ssl.SSLContext) -> int:
@@ -71,11 +69,11 @@ class ApiServer:
     async def _answer(self, request: web.BaseRequest) -> web.StreamResponse:
         identity = self._authenticate(request)
         info = parse_request(request.method, request.raw_path)
-        form = negotiate(request.headers.get("Accept", ""))
         if not identity.is_master:
             self.api.authorizer.check(identity, request_attributes(info))
         if not info.plural:
-            return self._path(request, info, form)
+            return self._paths.answer(request, info)
+        form = negotiate(request.headers.get("Accept", ""))
         resource = self.api.registry.find(info.api_version, info.plural)
         if resource is None or bool(info.namespace) > resource.namespaced:
             raise unknown_path()
@@ -87,36 +85,6 @@ class ApiServer:
             raise unauthorized()
         identity = self.api.tokens.identify(token.strip())
         return acting_identity(self.api.authorizer, identity, request.headers)
-
-    def _path(self, request: web.BaseRequest, info: RequestInfo, form: Form) -> web.Response:
-        """What is served beside the resources: health, version, discovery, schemas."""
-        if info.verb not in ("get", "head"):
-            raise method_not_allowed()
-        if info.path in ("/healthz", "/livez", "/readyz"):
-            return web.Response(text="ok")
-        if info.path == "/version":
-            return json_response(version_info())
-        if info.path == "/openapi/v3":
-            return web.Response(body=openapi.index(self.api.registry.all()), content_type=JSON)
-        if info.path.startswith("/openapi/v3/"):
-            return self._schemas(request, info.path.removeprefix("/openapi/v3/").partition("/")[2])
-        if info.path in ("/api", "/apis") or info.path.startswith(("/api/", "/apis/")):
-            body = self._discovery.document(info.path, form)
-            aggregated = form is Form.DISCOVERY and info.path in ("/api", "/apis")
-            return web.Response(body=body, headers={"Content-Type": AGGREGATED_JSON if aggregated else JSON})
-        raise unknown_path()
-
-    def _schemas(self, request: web.BaseRequest, api_version: str) -> web.Response:
-        """The OpenAPI document of one API version; clients keep it for as long as its hash is in the index."""
-        resources = self.api.registry.of(api_version)
-        if not resources:
-            raise unknown_path()
-        headers = {"ETag": f'"{openapi.fingerprint(resources)}"', "Vary": "Accept"}
-        if request.query_string.startswith("hash="):
-            headers["Cache-Control"] = "public, immutable"
-        if request.headers.get("If-None-Match") == headers["ETag"]:
-            return web.Response(status=304, headers=headers)
-        return web.Response(body=openapi.document(resources), content_type=JSON, headers=headers)
 
 
 def _request(message: Any, payload: Any, protocol: Any, writer: Any, task: Any) -> web.BaseRequest:

@@ -10,7 +10,7 @@ import secrets
 import uuid
 from typing import Any
 
-from pytest_microremed.embedded.api import strategy
+from pytest_microremed.embedded.api import apply, defaults, patch, strategy, validation
 from pytest_microremed.embedded.api.api import Api, Reply
 from pytest_microremed.embedded.api.body import decode
 from pytest_microremed.embedded.api.errors import (
@@ -23,7 +23,6 @@ from pytest_microremed.embedded.api.errors import (
     invalid,
     not_found,
 )
-from pytest_microremed.embedded.api.interim import apply, defaults, patch, validation
 from pytest_microremed.embedded.api.request import RequestInfo
 from pytest_microremed.embedded.api.resources import NAMESPACES, Resource
 from pytest_microremed.embedded.api.store import Object, timestamp

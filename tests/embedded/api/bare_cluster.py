@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +77,14 @@ class BareCluster:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_LIMIT_S)
         self._loop.close()
+
+    def change(self, function: Callable[[Store], None]) -> None:
+        """Change the store behind the API's back, on the server's loop."""
+
+        async def call() -> None:
+            function(self.store)
+
+        self._call(call())
 
     def _call(self, work: Coroutine[Any, Any, Any]) -> Any:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result(_LIMIT_S)
