@@ -45,6 +45,7 @@ _SYSTEM_FILES = (
 )
 """What programs of the system need beside /usr; no file in which a host keeps a secret."""
 
+_SYSTEM_PATH = ("/usr/bin", "/bin")
 _TRIAL_S = 10.0
 """Seconds for bubblewrap to show that it works."""
 
@@ -104,7 +105,7 @@ class Box:
 
 def search_path() -> str:
     """PATH of the box: first the programs installed beside this Python, then the system's."""
-    return os.pathsep.join((str(Path(sys.executable).parent), "/usr/bin", "/bin"))
+    return os.pathsep.join((str(Path(sys.executable).parent), *_SYSTEM_PATH))
 
 
 def find_program(name: str, way_out: str) -> str:

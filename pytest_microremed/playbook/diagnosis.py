@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from dataclasses import dataclass
@@ -62,7 +63,7 @@ def _unmatched(lines: list[str]) -> str:
 def _failed_task(lines: list[str]) -> str | None:
     """Name and message of the last task that failed for good."""
     task, found = "", None
-    for line, following in zip(lines, [*lines[1:], ""], strict=True):
+    for line, following in itertools.pairwise([*lines, ""]):
         if match := _TASK.match(line):
             task = match["name"]
         elif (match := _FAILURE.match(line)) and following.strip() != "...ignoring":

@@ -34,7 +34,7 @@ class Script:
         self._prepared: tuple[Case, Workload] | None = None
 
     def check(self, case: Case, workload: Workload) -> None:
-        """Raise UsageError if the case has no playbook, or one that is a template which cannot be rendered."""
+        """Raise UsageError if the case has no playbook, or a template which cannot be rendered."""
         self._playbook(case, workload, namespace=case.system)
 
     def prepare(self, case: Case, workload: Workload) -> None:
