@@ -9,15 +9,7 @@ import pytest
 
 from pytest_microremed.playbook.playbook import Playbook
 from pytest_microremed.playbook.runner import PlaybookRunner, Run
-
-KUBECONFIG = """\
-apiVersion: v1
-kind: Config
-clusters: [{name: nowhere, cluster: {server: 'http://127.0.0.1:9'}}]
-users: [{name: agent, user: {token: not-a-real-token}}]
-contexts: [{name: nowhere, context: {cluster: nowhere, user: agent, namespace: shop}}]
-current-context: nowhere
-"""
+from tests.playbook.nowhere import KUBECONFIG
 
 
 @pytest.fixture

@@ -16,8 +16,7 @@ from pytest_microremed.playbook import runner as runner_module
 from pytest_microremed.playbook.box import Box, isolation
 from pytest_microremed.playbook.playbook import Playbook
 from pytest_microremed.playbook.runner import PlaybookRunner, Run
-
-from tests.playbook.conftest import KUBECONFIG
+from tests.playbook.nowhere import KUBECONFIG
 
 needs_bwrap = pytest.mark.skipif(
     isolation() == "none", reason="bubblewrap is not installed, or does not work here"

@@ -11,8 +11,7 @@ import pytest
 from pytest_microremed.incident import ProbeOutput
 from pytest_microremed.playbook import probe as probe_module
 from pytest_microremed.playbook.probe import Probe
-
-from tests.playbook.conftest import KUBECONFIG
+from tests.playbook.nowhere import KUBECONFIG
 
 CLIENT = "kubectl version --client"
 

@@ -15,8 +15,7 @@ import pytest
 from pytest_microremed.errors import InfrastructureError
 from pytest_microremed.playbook.playbook import Playbook
 from pytest_microremed.playbook.runner import OUTPUT_LIMIT, PlaybookRunner, Run
-
-from tests.playbook.conftest import KUBECONFIG
+from tests.playbook.nowhere import KUBECONFIG
 from tests.playbook.processes import runs, unique_seconds, wait_until
 
 
