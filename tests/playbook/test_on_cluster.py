@@ -87,7 +87,7 @@ def test_a_restart_gives_new_pods(cluster: Cluster, tmp_path: Path) -> None:
         raise AssertionError("a restart does not look")
 
     before = (cluster.get(DEPLOYMENTS, "shop", "web") or {})["metadata"]["generation"]
-    incident = Incident("shop", "web", "failure", "report", "context", no_probe)  # type: ignore[arg-type]
+    incident = Incident("shop", "web", "failure", "report", "context", no_probe)
     result = PlaybookRunner(issue_agent(cluster, "shop"), tmp_path).run(
         Playbook(Restart().remediate(incident))
     )
