@@ -106,8 +106,7 @@ class Application:
 
     def listens(self, port: int) -> bool:
         """Whether a TCP connection to the port is accepted now."""
-        blocked = self.profile.waits_for_dependencies and bool(self.misconfigured)
-        return self.up and port in self.ports and not blocked
+        return self.up and port in self.ports and not self._is_blocked()
 
     def answer(self, port: int, path: str) -> Answer | None:
         """The reply to an HTTP GET; None where the port does not speak HTTP."""
@@ -143,7 +142,7 @@ class Application:
         pod = self.container.pod
         if outages is None:
             outages = tuple(t for t in self.log.condition.troubles if t.kind in ("refused", "timeout"))
-        waiting = self.profile.waits_for_dependencies and bool(self.misconfigured)
+        waiting = self._is_blocked()
         return Condition(
             up=self.up,
             speaks=self.up or waiting,
@@ -161,6 +160,11 @@ class Application:
             ),
             troubles=(*self.misconfigured, *outages) if self.up or waiting else (),
         )
+
+    def _is_blocked(self) -> bool:
+        """Whether it does not begin its work because a dependency cannot be addressed."""
+        waits = self.profile.waits_for_dependencies or self.profile.role == "client"
+        return waits and bool(self.misconfigured)
 
     def _call_delay(self) -> float:
         """What the pod's network adds to a request that asks every dependency in turn."""

@@ -201,6 +201,7 @@ class ContainerWorker:
             return self._fail_start(planned.binary)
         if isinstance(self.state, Terminated):
             self.last = self.state
+        started_s = context.clock.seconds()
         run = ContainerRun(context, container, planned, argv, declared, self._tell_oom_kill)
         self._run, self.previous_log, self.log = run, self.log, run.log
         self.state = Running(run.started_at)
@@ -213,9 +214,8 @@ class ContainerWorker:
         self._run = None
         self.ready = self.started = False
         container.state = "terminated"
-        finished = context.clock.now()
-        self.state = Terminated.of(ended, run.started_at, finished, self.container_id)
-        if (finished - run.started_at).total_seconds() * context.clock.speed > BACK_OFF_RESET_S:
+        self.state = Terminated.of(ended, run.started_at, context.clock.now(), self.container_id)
+        if context.clock.seconds() - started_s > BACK_OFF_RESET_S:
             self._back_off_s = 0.0
         self._pod.publish()
         return ended

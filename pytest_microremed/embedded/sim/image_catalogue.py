@@ -136,6 +136,7 @@ _PYTHON_STOCK = Profile(
     style="http.server",
     cpu_idle=0.006,
     cpu_start=0.15,
+    cpu_request=0.003,
     minimum_cpu=0.005,
     memory=25 * MIB,
     tools=frozenset({"python", "python3", "pip"}),
@@ -313,7 +314,7 @@ STOCK: tuple[tuple[str, Profile], ...] = (
 
 
 def find_profile(repository: str, tag: str) -> Profile | None:
-    """The program in an image of that full repository name (`docker.io/library/redis`); None = there is none."""
+    """The program in the image of that full repository name (`docker.io/library/redis`), if there is one."""
     if match := _BOUTIQUE_REPOSITORY.fullmatch(repository):
         profile = BOUTIQUE.get(match[1])
         distroless = profile is not None and profile.name == "go" and not tag.startswith("v0.3.")

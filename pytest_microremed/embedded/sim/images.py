@@ -10,7 +10,7 @@ from pytest_microremed.embedded.sim.image_catalogue import find_profile
 from pytest_microremed.embedded.sim.profiles import Profile
 
 _REFERENCE = re.compile(
-    r"(?P<name>[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?::\d+)?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)"
+    r"(?P<name>(?:[a-z0-9.-]+:\d+/)?[a-z0-9]+(?:[._-]+[a-z0-9]+)*(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*)"
     r"(?::(?P<tag>\w[\w.-]{0,127}))?(?:@(?P<digest>sha256:[0-9a-f]{64}))?"
 )
 _VERSION = re.compile(r"v?\d+(\.\d+)*([a-z]+\d*)?")
