@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from pytest_microremed.cluster.cluster import Cluster, RequestFailed
-from pytest_microremed.cluster.credentials import AGENTS_NAMESPACE
-from pytest_microremed.cluster.kinds import CHAOS_KINDS, NAMESPACES, ROLE_BINDINGS, ROLES, Kind, Obj
+from pytest_microremed.cluster.kinds import CHAOS_KINDS, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS, Kind, Obj
 from pytest_microremed.cluster.labels import MANAGED_BY
 
 FAULTS_GONE_S = 120.0
@@ -12,18 +11,15 @@ FAULTS_GONE_S = 120.0
 
 
 def clean(cluster: Cluster) -> list[str]:
-    """Remove leftover faults and credentials in all namespaces; returns what there was, `Kind
-    namespace/name`.
+    """Remove leftover faults and credentials, wherever; returns what there was, each as `Kind namespace/name`.
 
     Systems stay: they carry the label too, but have a baseline to go back to. WaitTimeout if Chaos Mesh does
     not undo a fault; what it has done to a pod then stays until the pod is replaced.
     """
-    leftovers = [
-        (kind, obj) for kind in (*CHAOS_KINDS, ROLE_BINDINGS, ROLES) for obj in _labelled(cluster, kind)
-    ]
+    searched = (*CHAOS_KINDS, ROLE_BINDINGS, ROLES, SERVICE_ACCOUNTS)
+    leftovers = [(kind, obj) for kind in searched for obj in _labelled(cluster, kind)]
     for kind, obj in leftovers:
         cluster.delete(kind, obj["metadata"]["namespace"], obj["metadata"]["name"])
-    cluster.delete(NAMESPACES, None, AGENTS_NAMESPACE)
     if any(kind in CHAOS_KINDS for kind, _ in leftovers):
         cluster.wait_for(
             "faults of an earlier run undone",

@@ -80,8 +80,11 @@ def revoke(cluster: Cluster, namespace: str) -> None:
 
 
 def _always() -> list[Obj]:
-    """What reading includes whoever reads: logs and usage."""
-    return [_rule("", ("pods/log",), ["get"]), _rule("metrics.k8s.io", ("pods",), ["get", "list"])]
+    """What everyone may read besides: logs, usage, and the namespace itself (for RBAC it is inside itself)."""
+    return [
+        _rule("", ("pods/log", "namespaces"), ["get"]),
+        _rule("metrics.k8s.io", ("pods",), ["get", "list"]),
+    ]
 
 
 def _rule(group: str, resources: tuple[str, ...], verbs: list[str]) -> Obj:

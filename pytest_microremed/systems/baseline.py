@@ -100,8 +100,10 @@ def restore(cluster: Cluster, baseline: Baseline, *, recycle: tuple[str, ...] = 
     next remediator might learn, go too: old revisions and events. What cannot be put right in place is
     deployed anew from the baseline.
 
-    ClusterError says what still differs at the end.
+    ClusterError says what still differs at the end; UsageError if a name in `recycle` is no workload's.
     """
+    for name in recycle:
+        baseline.system.workload(name)
     try:
         state = _put_right(cluster, baseline, recycle)
     except ClusterError:
@@ -124,7 +126,7 @@ def _put_right(cluster: Cluster, baseline: Baseline, recycle: tuple[str, ...]) -
             suspects.add(name)
     repair.replace_pods(cluster, (pod for name in suspects for pod in pods[name]))
     touched = {change.name for change in differences} | suspects
-    return _wait_until_clean(cluster, baseline, touched & set(system.workloads))
+    return _wait_until_clean(cluster, baseline, touched & set(system.workloads), RESTORE_S)
 
 
 def _deploy_again(cluster: Cluster, baseline: Baseline) -> State:
@@ -134,7 +136,7 @@ def _deploy_again(cluster: Cluster, baseline: Baseline) -> State:
         for (of_kind, _), obj in baseline.objects.items():
             if of_kind is kind:
                 repair.create(cluster, obj)
-    return _wait_until_clean(cluster, baseline, set(baseline.system.workloads))
+    return _wait_until_clean(cluster, baseline, set(baseline.system.workloads), DEPLOY_S)
 
 
 def _wait_until_up(cluster: Cluster, system: System, namespace: str) -> None:
@@ -153,7 +155,7 @@ def _wait_until_up(cluster: Cluster, system: System, namespace: str) -> None:
         raise WaitTimeout(what, error.seconds, last) from None
 
 
-def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str]) -> State:
+def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str], limit_s: float) -> State:
     """The clean state; until the pending workloads are up nothing else is asked for."""
     last = ""
 
@@ -172,7 +174,7 @@ def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str]) -
 
     what = f"namespace {baseline.namespace} as in its baseline"
     try:
-        return cluster.wait_for(what, clean, RESTORE_S, _POLL_S)
+        return cluster.wait_for(what, clean, limit_s, _POLL_S)
     except WaitTimeout as error:
         raise WaitTimeout(what, error.seconds, last) from None
 

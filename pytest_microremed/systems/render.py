@@ -52,7 +52,8 @@ def render(system: System, namespace: str) -> list[Obj]:
 
 def namespace_manifest(system: System, namespace: str) -> Obj:
     """The namespace, labelled as the harness's own."""
-    labels = {PART_OF: system.name, **MANAGED_BY}
+    # The probe's NET_RAW is more than clusters that enforce a Pod Security Standard by default let in.
+    labels = {PART_OF: system.name, **MANAGED_BY, "pod-security.kubernetes.io/enforce": "privileged"}
     return {
         "apiVersion": NAMESPACES.api_version,
         "kind": NAMESPACES.kind,

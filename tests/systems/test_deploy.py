@@ -42,18 +42,17 @@ def test_somebody_elses_namespace_is_left_alone(cluster: Cluster) -> None:
     assert cluster.get(CONFIG_MAPS, "theirs", "precious")
 
 
-@pytest.mark.parametrize("half_deleted", [False, True])
-def test_what_a_killed_run_has_left_is_replaced(cluster: Cluster, half_deleted: bool) -> None:
+@pytest.mark.parametrize("namespace", ["whole", "half-deleted"])
+def test_what_a_killed_run_has_left_is_replaced(cluster: Cluster, namespace: str) -> None:
     system = load_system("simple-micro")
-    cluster.create(namespace_manifest(system, "left-over"))
-    leftover = config_map("left-over", "leftover")
-    cluster.create(leftover)
-    if half_deleted:
-        cluster.delete(NAMESPACES, None, "left-over")
-    baseline = deploy(cluster, system, "left-over")
-    assert cluster.get(CONFIG_MAPS, "left-over", "leftover") is None
+    cluster.create(namespace_manifest(system, namespace))
+    cluster.create(config_map(namespace, "leftover"))
+    if namespace == "half-deleted":
+        cluster.delete(NAMESPACES, None, namespace)
+    baseline = deploy(cluster, system, namespace)
+    assert cluster.get(CONFIG_MAPS, namespace, "leftover") is None
     assert find_clean(cluster, baseline) == []
-    cluster.delete(NAMESPACES, None, "left-over")
+    cluster.delete(NAMESPACES, None, namespace)
 
 
 def config_map(namespace: str, name: str) -> Obj:

@@ -13,6 +13,7 @@ from pytest_microremed.cluster.kinds import (
     CONTROLLER_REVISIONS,
     DEPLOYMENTS,
     EVENTS,
+    NAMESPACES,
     PODS,
     REPLICA_SETS,
     SERVICES,
@@ -98,7 +99,7 @@ DAMAGES = [
     Damage(
         "variable changed",
         run("set", "env", "deployment/hello-service", "TIME_SERVICE_ADDR=nowhere:1"),
-        "Deployment/hello-service: changed: spec.template.spec.containers[hello-service].env[TIME_SERVICE_ADDR].value",
+        "Deployment/hello-service: changed: spec.template.spec.containers[hello-service].env",
     ),
     Damage(
         "restarted",
@@ -158,8 +159,13 @@ def test_damage_is_seen_and_put_right(
     damage.do(kubectl)
     found = find_clean(cluster, baseline)
     assert [line for line in found if line.startswith(damage.shows)], found
+    before = cluster.get(NAMESPACES, None, baseline.namespace)
     restore(cluster, baseline)
     assert find_clean(cluster, baseline) == []
+    after = cluster.get(NAMESPACES, None, baseline.namespace)
+    assert before
+    assert after
+    assert after["metadata"]["uid"] == before["metadata"]["uid"], "not put right in place but deployed anew"
 
 
 def test_much_damage_at_once(cluster: Cluster, baseline: Baseline, kubectl: Kubectl) -> None:
