@@ -102,6 +102,7 @@ class Http:
     authority: str
     token: str | None
     headers: dict[str, str] = field(default_factory=dict)
+    _connection: http.client.HTTPSConnection | None = field(default=None, repr=False)
 
     @classmethod
     def to(cls, cluster: Reachable, token: str | None = None) -> Http:
@@ -119,18 +120,19 @@ class Http:
         content_type: str = "application/json",
         **headers: str,
     ) -> Answer:
-        connection = self._connect()
+        self._connection = self._connection or self._connect()
+        self._send(self._connection, method, path, body, content_type, headers)
+        response = self._connection.getresponse()
+        data = response.read().decode()
         try:
-            self._send(connection, method, path, body, content_type, headers)
-            response = connection.getresponse()
-            data = response.read().decode()
-            try:
-                parsed = json.loads(data)
-            except ValueError:
-                parsed = data
-            return Answer(response.status, dict(response.headers.items()), parsed)
-        finally:
-            connection.close()
+            parsed = json.loads(data)
+        except ValueError:
+            parsed = data
+        return Answer(response.status, dict(response.headers.items()), parsed)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
 
     def get(self, path: str, **headers: str) -> Answer:
         return self.request("GET", path, **headers)

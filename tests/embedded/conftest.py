@@ -38,8 +38,10 @@ def kubectl_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture
-def http(cluster: Reachable) -> Http:
-    return Http.to(cluster)
+def http(cluster: Reachable) -> Iterator[Http]:
+    administrator = Http.to(cluster)
+    yield administrator
+    administrator.close()
 
 
 @pytest.fixture

@@ -7,7 +7,7 @@ from email.utils import format_datetime
 
 from aiohttp import web
 
-from pytest_microremed.embedded.api import openapi
+from pytest_microremed.embedded.api import openapi, openapi_v2
 from pytest_microremed.embedded.api.api import Api
 from pytest_microremed.embedded.api.discovery import AGGREGATED_JSON, Discovery, version_info
 from pytest_microremed.embedded.api.errors import method_not_allowed, unknown_path
@@ -37,6 +37,8 @@ class Paths:
             return json_response(version_info())
         if info.path == "/openapi/v3":
             return web.Response(body=openapi.index(self._api.registry.all()), content_type=JSON)
+        if info.path == "/openapi/v2":
+            return web.Response(body=openapi_v2.document(self._api.registry.all()), content_type=openapi_v2.PROTOBUF)
         if info.path.startswith("/openapi/v3/"):
             return self._schemas(request, info)
         if info.path in ("/api", "/apis") or info.path.startswith(("/api/", "/apis/")):
