@@ -1,10 +1,10 @@
-"""A store with controllers and scheduler on it, in a time of its own that only goes forward when a test says so."""
+"""A store with controllers and scheduler on it, in a time of its own that passes when a test says so."""
 
 from __future__ import annotations
 
 import asyncio
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from pytest_microremed.embedded.api.resources import (
@@ -13,6 +13,7 @@ from pytest_microremed.embedded.api.resources import (
     NODES,
     PODS,
     REPLICA_SETS,
+    SERVICE_ACCOUNTS,
     Resource,
 )
 from pytest_microremed.embedded.api.runtime import Usage
@@ -87,6 +88,7 @@ class ControlPlane:
         self.store = Store()
         self.clock = SimClock(self.loop, 1.0)
         self.kubelet = Kubelet(self.store, self.loop)
+        self.store.create(SERVICE_ACCOUNTS, {"metadata": {"name": "default", "namespace": "shop"}})
         for number in range(1, nodes + 1):
             self.store.create(NODES, node(f"node-{number}"))
         start_controllers(self.store, self.clock, usage)
@@ -183,6 +185,13 @@ class ControlPlane:
         self.change_spec(resource, name, template={**template, "spec": spec})
 
 
+def control_plane() -> Iterator[ControlPlane]:
+    """For `pytest.fixture`."""
+    plane = ControlPlane()
+    yield plane
+    plane.close()
+
+
 def node(name: str, *, cpu: str = "64", memory: str = "256Gi", pods: str = "500", **spec: Any) -> Object:
     return {
         "apiVersion": "v1",
@@ -226,5 +235,10 @@ def rolling(surge: int | str, unavailable: int | str) -> Object:
     return {"type": "RollingUpdate", "rollingUpdate": {"maxSurge": surge, "maxUnavailable": unavailable}}
 
 
-def by_name(objects: Iterable[Object]) -> dict[str, Object]:
-    return {obj["metadata"]["name"]: obj for obj in objects}
+def is_ready(pod: Object) -> bool:
+    conditions = pod["status"].get("conditions", ())
+    return any(each["type"] == "Ready" and each["status"] == "True" for each in conditions)
+
+
+def image_of(pod: Object) -> str:
+    return str(pod["spec"]["containers"][0]["image"])

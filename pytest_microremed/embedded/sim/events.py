@@ -5,20 +5,45 @@ Source: core/v1 Event and the event correlation of the Kubernetes client library
 
 from __future__ import annotations
 
-import hashlib
-from collections import defaultdict, deque
+import time
+from collections import OrderedDict, defaultdict, deque
 from datetime import datetime, timedelta
 from typing import Literal
+from weakref import WeakKeyDictionary
 
-from pytest_microremed.embedded.api.resources import EVENTS
+from pytest_microremed.embedded.api.resources import EVENTS, NAMESPACES
 from pytest_microremed.embedded.api.store import Change, Object, Store, timestamp
 from pytest_microremed.embedded.sim.clock import SimClock
 
 KEPT_PER_NAMESPACE = 1000
 TIME_TO_LIVE = timedelta(hours=1)
 """As a real API server's --event-ttl. By the wall's clock, as the timestamps are."""
+_REMEMBERED = 4096
+"""Events of which a repetition is noticed."""
 _EXPIRY_CHECK_S = 3600.0
 """Simulated seconds between two looks for expired events."""
+
+
+class _Names:
+    """Finds the event that said the same before, and names new ones so that they sort by time."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, ...], str] = OrderedDict()
+        self._last = 0
+
+    def of(self, identity: tuple[str, ...]) -> str:
+        """Name of the latest event of this identity; empty if there was none."""
+        return self._known.get(identity, "")
+
+    def new(self, identity: tuple[str, ...], subject: str) -> str:
+        self._last = max(self._last + 1, time.time_ns())
+        name = self._known[identity] = f"{subject}.{self._last:x}"
+        if len(self._known) > _REMEMBERED:
+            self._known.popitem(last=False)
+        return name
+
+
+_names: WeakKeyDictionary[Store, _Names] = WeakKeyDictionary()
 
 
 def record(
@@ -39,11 +64,12 @@ def record(
     """
     meta = obj["metadata"]
     namespace = meta.get("namespace", "default")
-    # Equal events share a name, so the store itself finds the one to count up.
-    identity = "\0".join((meta["uid"], field_path, type_, reason, message, component, host))
-    name = f"{meta['name']}.{hashlib.blake2b(identity.encode(), digest_size=8).hexdigest()}"
+    if "deletionTimestamp" in (store.get(NAMESPACES, None, namespace) or {}).get("metadata", {}):
+        return  # nothing new may be created there
+    names = _names.setdefault(store, _Names())
+    identity = (meta["uid"], field_path, type_, reason, message, component, host)
     now = timestamp(clock.now())
-    known = store.get(EVENTS, namespace, name)
+    known = store.get(EVENTS, namespace, names.of(identity))
     if known is not None:
         store.update(EVENTS, {**known, "count": known["count"] + 1, "lastTimestamp": now})
         return
@@ -59,7 +85,7 @@ def record(
     event = {
         "apiVersion": "v1",
         "kind": "Event",
-        "metadata": {"name": name, "namespace": namespace},
+        "metadata": {"name": names.new(identity, meta["name"]), "namespace": namespace},
         "involvedObject": {key: value for key, value in involved.items() if value},
         "type": type_,
         "reason": reason,

@@ -13,7 +13,7 @@ from pytest_microremed.embedded.sim.controllers.cronjob import CronJobController
 from pytest_microremed.embedded.sim.controllers.daemonset import DaemonSetController
 from pytest_microremed.embedded.sim.controllers.deployment import DeploymentController
 from pytest_microremed.embedded.sim.controllers.disruption import DisruptionController
-from pytest_microremed.embedded.sim.controllers.endpoints import EndpointsController, EndpointSliceController
+from pytest_microremed.embedded.sim.controllers.endpoints import EndpointsController
 from pytest_microremed.embedded.sim.controllers.job import JobController
 from pytest_microremed.embedded.sim.controllers.nodes import CordonController, EvictionController
 from pytest_microremed.embedded.sim.controllers.replicaset import ReplicaSetController
@@ -30,7 +30,6 @@ _CONTROLLERS = (
     JobController,
     CronJobController,
     EndpointsController,
-    EndpointSliceController,
     DisruptionController,
     ResourceQuotaController,
     VolumeController,

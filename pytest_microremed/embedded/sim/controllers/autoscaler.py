@@ -176,10 +176,10 @@ class AutoscalerController(Controller):
         up_s = float((behavior.get("scaleUp") or {}).get("stabilizationWindowSeconds") or 0)
         now = self.clock.seconds()
         history = self._recommended.setdefault(autoscaler["metadata"]["uid"], [(now, current)])
+        highest = max([recommended, *(size for time, size in history if time > now - down_s)])
+        lowest = min([recommended, *(size for time, size in history if time > now - up_s)])
+        history[:] = [(time, size) for time, size in history if time > now - max(down_s, up_s)]
         history.append((now, recommended))
-        history[:] = [(time, size) for time, size in history if time >= now - max(down_s, up_s)]
-        highest = max(size for time, size in history if time >= now - down_s)
-        lowest = min(size for time, size in history if time >= now - up_s)
         return min(current, highest) if recommended < current else max(current, lowest)
 
     def _report(

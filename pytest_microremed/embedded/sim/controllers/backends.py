@@ -5,11 +5,12 @@ Source: Kubernetes documentation, "Service" and "EndpointSlices".
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from pytest_microremed.embedded.api.store import Object
+from pytest_microremed.embedded.api.store import Change, Object
 from pytest_microremed.embedded.sim.controllers.ownership import labels_of
 from pytest_microremed.embedded.sim.controllers.pods import is_finished, is_ready, is_terminating
 
@@ -52,8 +53,37 @@ def is_headless(service: Object) -> bool:
 def selects(service: Object, pod: Object) -> bool:
     """A Service without a selector selects nothing: its endpoints are somebody else's."""
     selector = service["spec"].get("selector")
-    labels = labels_of(pod)
-    return bool(selector) and all(labels.get(key) == value for key, value in selector.items())
+    return bool(selector) and selector.items() <= labels_of(pod).items()
+
+
+class ServiceIndex:
+    """The Services with a selector, found by one of the labels that they select."""
+
+    def __init__(self) -> None:
+        self._by_label: dict[tuple[str, str, str], dict[str, Object]] = defaultdict(dict)
+
+    def observe(self, change: Change) -> None:
+        namespace, name = change.obj["metadata"]["namespace"], change.obj["metadata"]["name"]
+        for service in (change.old, change.obj):
+            for key, value in ((service or {}).get("spec", {}).get("selector") or {}).items():
+                services = self._by_label[namespace, key, value]
+                services.pop(name, None)
+                if service is change.obj and change.type != "DELETED":
+                    services[name] = service
+
+    def touched_by(self, change: Change) -> set[tuple[str, str]]:
+        """Namespace and name of the Services whose endpoints a change of a pod may alter."""
+        pods = [pod for pod in (change.obj, change.old) if pod and pod.get("status", {}).get("podIP")]
+        if not pods or (change.type == "MODIFIED" and len(pods) == 2 and _shown(pods[0]) == _shown(pods[1])):
+            return set()
+        namespace = change.obj["metadata"]["namespace"]
+        return {
+            (namespace, name)
+            for pod in pods
+            for key, value in labels_of(pod).items()
+            for name, service in self._by_label.get((namespace, key, value), {}).items()
+            if selects(service, pod)
+        }
 
 
 def backends(service: Object, pods: Iterable[Object]) -> list[Backend]:
@@ -70,10 +100,10 @@ def backends(service: Object, pods: Iterable[Object]) -> list[Backend]:
     return sorted(found, key=lambda backend: tuple(map(int, backend.ip.split("."))))
 
 
-def shows_in_endpoints(pod: Object) -> tuple[Any, ...]:
-    """All of a pod that matters to Services: while it stays the same, their endpoints do."""
+def _shown(pod: Object) -> tuple[Any, ...]:
+    """All of a pod that its Services' endpoints depend on."""
     return (
-        pod.get("status", {}).get("podIP"),
+        pod["status"].get("podIP"),
         is_finished(pod),
         is_ready(pod),
         is_terminating(pod),

@@ -25,12 +25,26 @@ Key: TypeAlias = tuple[str, str]
 _FIRST_RETRY_S = 1.0
 _LAST_RETRY_S = 300.0
 
+_MEANT = ("labels", "annotations", "ownerReferences", "finalizers", "deletionTimestamp")
+
 _log = logging.getLogger(__name__)
+
+
+class RetryLaterError(Exception):
+    """Raised by a controller that could not do all it should, and has told of it: call it again later."""
 
 
 def key_of(obj: Object) -> Key:
     """The queue key of an object."""
     return obj["metadata"].get("namespace", ""), obj["metadata"]["name"]
+
+
+def is_status_only(change: Change) -> bool:
+    """Whether nothing that tells a controller what to do has changed."""
+    if change.type != "MODIFIED" or change.old is None or change.old.get("spec") != change.obj.get("spec"):
+        return False
+    before, after = change.old["metadata"], change.obj["metadata"]
+    return all(before.get(field) == after.get(field) for field in _MEANT)
 
 
 class Controller(ABC):
@@ -131,11 +145,14 @@ class Manager:
         item = (controller, key)
         try:
             controller.reconcile(*key)
+        except RetryLaterError:
+            self._retry(item)
         except Exception:  # noqa: BLE001 - one object that cannot be handled must not stop the others
-            failures = self._failures[item] = self._failures.get(item, 0) + 1
-            _log.exception(
-                "%s: reconciling %s failed (%d times)", controller.component, "/".join(key), failures
-            )
-            self.enqueue_later(min(_FIRST_RETRY_S * 2 ** (failures - 1), _LAST_RETRY_S), *item)
+            _log.exception("%s: reconciling %s failed", controller.component, "/".join(key))
+            self._retry(item)
         else:
             self._failures.pop(item, None)
+
+    def _retry(self, item: tuple[Controller, Key]) -> None:
+        failures = self._failures[item] = self._failures.get(item, 0) + 1
+        self.enqueue_later(min(_FIRST_RETRY_S * 2 ** (failures - 1), _LAST_RETRY_S), *item)

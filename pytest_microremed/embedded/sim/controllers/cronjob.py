@@ -5,6 +5,7 @@ Source: Kubernetes documentation, "CronJob".
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
@@ -12,6 +13,8 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from pytest_microremed.embedded.api.resources import CRON_JOBS, JOBS
 from pytest_microremed.embedded.api.store import Change, Object, timestamp
+from pytest_microremed.embedded.api.strategy import prepare_create
+from pytest_microremed.embedded.api.workload_defaults import default_job
 from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
 from pytest_microremed.embedded.sim.controllers.ownership import controller_name, owned, owner_reference
 from pytest_microremed.embedded.sim.controllers.status import conditions_of, write_status
@@ -79,12 +82,13 @@ class CronJobController(Controller):
             job_meta = {
                 "name": name,
                 "namespace": meta["namespace"],
+                "uid": str(uuid.uuid4()),
                 "labels": template_meta.get("labels") or {},
                 "annotations": {**(template_meta.get("annotations") or {}), _SCHEDULED: timestamp(due)},
                 "ownerReferences": [owner_reference(cron_job)],
             }
-            header = {"apiVersion": "batch/v1", "kind": "Job", "metadata": job_meta}
-            self.store.create(JOBS, {**header, "spec": {"completions": 1, **template["spec"]}, "status": {}})
+            job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": job_meta, "spec": template["spec"]}
+            self.store.create(JOBS, prepare_create(self.store, JOBS, default_job(job)))
             self.tell(cron_job, "Normal", "SuccessfulCreate", f"Created job {name}")
         status = {**cron_job.get("status", {}), "lastScheduleTime": timestamp(due)}
         return write_status(self.store, CRON_JOBS, cron_job, status)

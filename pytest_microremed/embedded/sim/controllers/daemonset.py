@@ -9,13 +9,14 @@ from collections import defaultdict
 from collections.abc import Iterable
 from typing import Any
 
+from pytest_microremed.embedded.api.errors import ApiError
 from pytest_microremed.embedded.api.resources import DAEMON_SETS, NODES, PODS
 from pytest_microremed.embedded.api.selectors import matches_labels
 from pytest_microremed.embedded.api.store import Change, Object
-from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
+from pytest_microremed.embedded.sim.controllers.base import Controller, Key, RetryLaterError, key_of
 from pytest_microremed.embedded.sim.controllers.ownership import controller_name, controller_of, labels_of
 from pytest_microremed.embedded.sim.controllers.pods import is_ready, is_terminating, phase
-from pytest_microremed.embedded.sim.controllers.podwriter import CreationRefusedError, PodWriter
+from pytest_microremed.embedded.sim.controllers.podwriter import PodWriter
 from pytest_microremed.embedded.sim.controllers.revisions import (
     REVISION_LABEL,
     clean_up,
@@ -28,7 +29,6 @@ from pytest_microremed.embedded.sim.controllers.rolling import share
 from pytest_microremed.embedded.sim.controllers.status import counts, write_status
 from pytest_microremed.embedded.sim.node_fit import untolerated, wants
 
-_RETRY_S = 10.0
 _FIELD = "metadata.name"
 _TOLERATED = (
     ("not-ready", "NoExecute"),
@@ -68,14 +68,20 @@ class DaemonSetController(Controller):
         if daemon_set is None:
             return
         revision = revision_hash(current_revision(self.store, daemon_set))
+        failure = None
         if "deletionTimestamp" not in daemon_set["metadata"]:
-            self._place(daemon_set, revision)
+            try:
+                self._place(daemon_set, revision)
+            except RetryLaterError as error:
+                failure = error
             if (daemon_set["spec"].get("updateStrategy") or {}).get("type") != "OnDelete":
                 self._replace_outdated(daemon_set, revision)
         self._report(daemon_set, revision)
         hashes = {revision_on(pod) for pod in self.claim(PODS, daemon_set)} | {revision}
         live = [each for each in revisions_of(self.store, daemon_set) if revision_hash(each) in hashes]
         clean_up(self.store, daemon_set, [each["metadata"]["name"] for each in live])
+        if failure:
+            raise failure
 
     def _by_node(self, daemon_set: Object) -> dict[str, list[Object]]:
         """The pods of each node, the oldest first."""
@@ -131,9 +137,9 @@ class DaemonSetController(Controller):
         }
         spec["affinity"] = {**affinity, "nodeAffinity": node_affinity}
         try:
-            self._writer.create_random(daemon_set, {**template, "spec": spec}, [], {REVISION_LABEL: revision})
-        except CreationRefusedError:
-            self.later(_RETRY_S, daemon_set)
+            self._writer.create(daemon_set, {**template, "spec": spec}, {REVISION_LABEL: revision})
+        except ApiError as refusal:
+            raise RetryLaterError(refusal.message) from refusal
 
     def _replace_outdated(self, daemon_set: Object, revision: str) -> None:
         """Delete old pods: those that do not work at once, of the others as many as may be unavailable."""

@@ -1,6 +1,6 @@
 """Deployments: a ReplicaSet for each pod template, rolled out, scaled, paused, rolled back, and cleaned up.
 
-Source: Kubernetes documentation, "Deployments"; annotations, reasons and messages as kubectl knows them.
+Source: Kubernetes documentation, "Deployments"; reasons and messages as kubectl knows them.
 """
 
 from __future__ import annotations
@@ -11,7 +11,12 @@ from typing import Any
 from pytest_microremed.embedded.api.resources import DEPLOYMENTS, PODS, REPLICA_SETS
 from pytest_microremed.embedded.api.selectors import matches_labels
 from pytest_microremed.embedded.api.store import Change, Object
-from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
+from pytest_microremed.embedded.sim.controllers.base import Controller, Key, is_status_only, key_of
+from pytest_microremed.embedded.sim.controllers.deployment_revision import (
+    current_replica_set,
+    new_replica_set,
+    resized,
+)
 from pytest_microremed.embedded.sim.controllers.deployment_status import (
     COMPLETE,
     PAUSED,
@@ -27,12 +32,10 @@ from pytest_microremed.embedded.sim.controllers.ownership import (
     controller_of,
     labels_of,
     owned,
-    owner_reference,
 )
 from pytest_microremed.embedded.sim.controllers.pods import is_finished
 from pytest_microremed.embedded.sim.controllers.rolling import (
     DESIRED,
-    MAXIMUM,
     REVISION,
     Limits,
     plan_rollout,
@@ -48,19 +51,7 @@ from pytest_microremed.embedded.sim.controllers.status import (
     without_condition,
     write_status,
 )
-from pytest_microremed.embedded.sim.controllers.templates import TEMPLATE_HASH, same_template, template_hash
-
-_HISTORY = "deployment.kubernetes.io/revision-history"
-_NOT_COPIED = (
-    "kubectl.kubernetes.io/last-applied-configuration",
-    "deprecated.deployment.rollback.rollbackTo",
-    REVISION,
-    _HISTORY,
-    DESIRED,
-    MAXIMUM,
-)
-_LONGEST_HISTORY = 2000
-"""Characters."""
+from pytest_microremed.embedded.sim.controllers.templates import same_template
 
 
 class DeploymentController(Controller):
@@ -77,7 +68,8 @@ class DeploymentController(Controller):
         if change.resource is DEPLOYMENTS:
             if change.type == "DELETED":
                 self._progress.pop(change.obj["metadata"]["uid"], None)
-            yield key_of(change.obj)
+            elif not is_status_only(change):
+                yield key_of(change.obj)
         elif change.resource is PODS:
             # Recreate waits for the end of old pods; all else shows in the ReplicaSets' status.
             if change.type == "DELETED" and (replica_set := controller_name(change.obj, "ReplicaSet")):
@@ -104,18 +96,18 @@ class DeploymentController(Controller):
             return
         deployment = self._note_pause(deployment)
         if new:
-            deployment, new = self._sync_revision(deployment, new, old)
+            new = self.store.update(REPLICA_SETS, current_replica_set(deployment, new, old))
+            deployment = self._adopt_revision(deployment, new, "FoundNewReplicaSet", "Found")
         if deployment["spec"].get("paused") or _was_scaled(deployment, replica_sets):
             self._scale(deployment, new, old)
-        elif (deployment["spec"].get("strategy") or {}).get("type") == "Recreate":
+        elif _is_recreate(deployment):
             self._recreate(deployment, new, old)
         else:
             self._roll(deployment, new, old)
 
     def _scale(self, deployment: Object, new: Object | None, old: list[Object]) -> None:
         limits = Limits.of(deployment)
-        rolling = (deployment["spec"].get("strategy") or {}).get("type") != "Recreate"
-        sizes = plan_scaling(limits, new, old, rolling=rolling)
+        sizes = plan_scaling(limits, new, old, rolling=not _is_recreate(deployment))
         new, old, _ = self._resize(deployment, new, old, sizes)
         if deployment["spec"].get("paused"):
             self._clean_up(deployment, old)
@@ -149,78 +141,25 @@ class DeploymentController(Controller):
         return any(not is_finished(pod) for pod in owned(self.store, PODS, replica_set))
 
     def _create(self, deployment: Object, old: list[Object], replicas: int) -> tuple[Object, Object]:
-        """The ReplicaSet of the Deployment's present template."""
-        meta, spec = deployment["metadata"], deployment["spec"]
-        digest = template_hash(spec["template"])
-        labels = {**(spec["template"]["metadata"].get("labels") or {}), TEMPLATE_HASH: digest}
-        selector = spec["selector"]
-        number = str(max(map(revision, old), default=0) + 1)
-        annotations = {**_copied_annotations(deployment), REVISION: number, **_size_annotations(deployment)}
-        name = f"{meta['name']}-{digest}"
-        if self.store.get(REPLICA_SETS, meta["namespace"], name) is not None:
-            raise RuntimeError(
-                f"ReplicaSet {name} of somebody else is in the way of Deployment {meta['name']}"
-            )
-        new = self.store.create(
-            REPLICA_SETS,
-            {
-                "apiVersion": "apps/v1",
-                "kind": "ReplicaSet",
-                "metadata": {
-                    "name": name,
-                    "namespace": meta["namespace"],
-                    "labels": labels,
-                    "annotations": annotations,
-                    "ownerReferences": [owner_reference(deployment)],
-                },
-                "spec": {
-                    "replicas": replicas,
-                    **({"minReadySeconds": spec["minReadySeconds"]} if spec.get("minReadySeconds") else {}),
-                    "selector": {
-                        **selector,
-                        "matchLabels": {**(selector.get("matchLabels") or {}), TEMPLATE_HASH: digest},
-                    },
-                    "template": {
-                        **spec["template"],
-                        "metadata": {**spec["template"]["metadata"], "labels": labels},
-                    },
-                },
-                "status": {"replicas": 0},
-            },
-        )
+        new = new_replica_set(deployment, old, replicas)
+        namespace, name = key_of(new)
+        if self.store.get(REPLICA_SETS, namespace, name) is not None:
+            raise RuntimeError(f"ReplicaSet {name} of somebody else is in the way of its Deployment")
+        new = self.store.create(REPLICA_SETS, new)
         if replicas:
             self._tell_size(deployment, new, 0)
-        deployment = self._set_revision(deployment, number)
-        return self._progressing(deployment, "NewReplicaSetCreated", f'Created new replica set "{name}"'), new
+        return self._adopt_revision(deployment, new, "NewReplicaSetCreated", "Created"), new
 
-    def _sync_revision(self, deployment: Object, new: Object, old: list[Object]) -> tuple[Object, Object]:
-        """The current ReplicaSet has the highest revision: one that is rolled back to gets a new number."""
-        number = max(max(map(revision, old), default=0) + 1, revision(new))
-        before = new["metadata"].get("annotations") or {}
-        annotations = {**before, **_copied_annotations(deployment), REVISION: str(number)}
-        if before.get(REVISION) and before[REVISION] != str(number):
-            history = [*filter(None, before.get(_HISTORY, "").split(",")), before[REVISION]]
-            while len(",".join(history)) > _LONGEST_HISTORY:
-                history.pop(0)
-            annotations[_HISTORY] = ",".join(history)
-        spec = new["spec"]
-        min_ready_s = deployment["spec"].get("minReadySeconds", 0)
-        if spec.get("minReadySeconds", 0) != min_ready_s:
-            spec = {**spec, "minReadySeconds": min_ready_s}
-        new = self.store.update(
-            REPLICA_SETS, {**new, "metadata": {**new["metadata"], "annotations": annotations}, "spec": spec}
-        )
-        deployment = self._set_revision(deployment, str(number))
-        if find_condition(conditions_of(deployment), "Progressing") is None:
-            message = f'Found new replica set "{new["metadata"]["name"]}"'
-            deployment = self._progressing(deployment, "FoundNewReplicaSet", message)
-        return deployment, new
-
-    def _set_revision(self, deployment: Object, number: str) -> Object:
+    def _adopt_revision(self, deployment: Object, new: Object, reason: str, verb: str) -> Object:
+        """The Deployment bears its ReplicaSet's number; a rollout begins, unless that ReplicaSet is known."""
+        number = new["metadata"]["annotations"][REVISION]
         annotations = {**(deployment["metadata"].get("annotations") or {}), REVISION: number}
-        return self.store.update(
-            DEPLOYMENTS, {**deployment, "metadata": {**deployment["metadata"], "annotations": annotations}}
-        )
+        deployment = {**deployment, "metadata": {**deployment["metadata"], "annotations": annotations}}
+        known = find_condition(conditions_of(deployment), "Progressing")
+        if verb == "Created" or known is None:
+            message = f'{verb} new replica set "{new["metadata"]["name"]}"'
+            deployment = self._progressing(deployment, "True", reason, message)
+        return self.store.update(DEPLOYMENTS, deployment)
 
     def _resize(
         self, deployment: Object, new: Object | None, old: list[Object], sizes: dict[str, int]
@@ -228,30 +167,18 @@ class DeploymentController(Controller):
         """Give the ReplicaSets their sizes; returns them as they are now, and whether a size changed."""
         changed = False
 
-        def resized(replica_set: Object) -> Object:
+        def resize(replica_set: Object) -> Object:
             nonlocal changed
-            name = replica_set["metadata"]["name"]
-            if name not in sizes:
+            wanted = sizes.get(replica_set["metadata"]["name"])
+            if wanted is None:
                 return replica_set
-            before, wanted = size(replica_set), sizes[name]
-            annotations = {
-                **(replica_set["metadata"].get("annotations") or {}),
-                **_size_annotations(deployment),
-            }
-            updated = self.store.update(
-                REPLICA_SETS,
-                {
-                    **replica_set,
-                    "metadata": {**replica_set["metadata"], "annotations": annotations},
-                    "spec": {**replica_set["spec"], "replicas": wanted},
-                },
-            )
-            if before != wanted:
+            updated = self.store.update(REPLICA_SETS, resized(deployment, replica_set, wanted))
+            if wanted != size(replica_set):
                 changed = True
-                self._tell_size(deployment, updated, before)
+                self._tell_size(deployment, updated, size(replica_set))
             return updated
 
-        return (resized(new) if new else None), [resized(each) for each in old], changed
+        return (resize(new) if new else None), [resize(each) for each in old], changed
 
     def _tell_size(self, deployment: Object, replica_set: Object, before: int) -> None:
         after = size(replica_set)
@@ -274,54 +201,54 @@ class DeploymentController(Controller):
     def _note_pause(self, deployment: Object) -> Object:
         """So that a rollout is not called late for the time it was paused."""
         current = find_condition(conditions_of(deployment), "Progressing") or {}
-        if deadline_s(deployment) is None or current.get("reason") == TIMED_OUT:
+        if current.get("reason") == TIMED_OUT:
             return deployment
         paused, noted = bool(deployment["spec"].get("paused")), current.get("reason") == PAUSED
-        if paused and not noted:
-            return self._progressing(deployment, PAUSED, "Deployment is paused", "Unknown")
-        if noted and not paused:
-            return self._progressing(deployment, "DeploymentResumed", "Deployment is resumed", "Unknown")
-        return deployment
+        if paused == noted:
+            return deployment
+        words = (PAUSED, "Deployment is paused") if paused else ("DeploymentResumed", "Deployment is resumed")
+        return self.store.update(DEPLOYMENTS, self._progressing(deployment, "Unknown", *words))
 
-    def _progressing(self, deployment: Object, reason: str, message: str, verdict: str = "True") -> Object:
+    def _progressing(self, deployment: Object, verdict: str, reason: str, message: str) -> Object:
+        """The Deployment with a new condition Progressing, from which its deadline counts anew."""
         if deadline_s(deployment) is None:
             return deployment
         self._progress[deployment["metadata"]["uid"]] = self.clock.seconds()
         new = deployment_condition(self.clock.now(), "Progressing", verdict, reason, message)
-        status = {
-            **deployment.get("status", {}),
-            "conditions": with_condition(conditions_of(deployment), new),
-        }
-        return write_status(self.store, DEPLOYMENTS, deployment, status)
+        conditions = with_condition(conditions_of(deployment), new)
+        return {**deployment, "status": {**deployment.get("status", {}), "conditions": conditions}}
 
     def _report(self, deployment: Object, new: Object | None, old: list[Object]) -> None:
         """Write the status, with what can be said of the rollout's progress."""
-        before = deployment.get("status", {})
         status = deployment_status(deployment, new, old, Limits.of(deployment), self.clock.now())
         current = find_condition(status["conditions"], "Progressing") or {}
-        uid, limit_s = deployment["metadata"]["uid"], deadline_s(deployment)
-        if limit_s is None:
+        if deadline_s(deployment) is None:
             status["conditions"] = without_condition(status["conditions"], "Progressing")
         elif current.get("reason") != COMPLETE or status.get("replicas") != status.get("updatedReplicas"):
-            moved = new or deployment
-            subject = f'{moved["kind"]} "{moved["metadata"]["name"]}"'
-            left_s = self._progress.setdefault(uid, self.clock.seconds()) + limit_s - self.clock.seconds()
-            if is_complete(deployment, status):
-                self._judge(status, "True", COMPLETE, f"{subject} has successfully progressed.")
-            elif has_progressed(before, status):
-                self._progress[uid] = self.clock.seconds()
-                # Progress with the same reason as before still counts as an update of the condition.
-                status["conditions"] = without_condition(status["conditions"], "Progressing")
-                self._judge(status, "True", "ReplicaSetUpdated", f"{subject} is progressing.", since=current)
-                self.later(limit_s, deployment)
-            elif current.get("reason") not in (None, COMPLETE, TIMED_OUT, PAUSED):
-                if left_s <= 0:
-                    self._judge(status, "False", TIMED_OUT, f"{subject} has timed out progressing.")
-                else:
-                    self.later(left_s, deployment)
+            self._judge(deployment, new, status, current)
         write_status(self.store, DEPLOYMENTS, deployment, status)
 
-    def _judge(
+    def _judge(self, deployment: Object, new: Object | None, status: Object, current: Condition) -> None:
+        """Has the rollout come to its end, got on, or been stuck for too long?"""
+        moved = new or deployment
+        subject = f'{moved["kind"]} "{moved["metadata"]["name"]}"'
+        uid, now_s, limit_s = deployment["metadata"]["uid"], self.clock.seconds(), deadline_s(deployment) or 0
+        if is_complete(deployment, status):
+            self._verdict(status, "True", COMPLETE, f"{subject} has successfully progressed.")
+        elif has_progressed(deployment.get("status", {}), status):
+            self._progress[uid] = now_s
+            # Progress for the same reason as before still counts as an update of the condition.
+            status["conditions"] = without_condition(status["conditions"], "Progressing")
+            self._verdict(status, "True", "ReplicaSetUpdated", f"{subject} is progressing.", since=current)
+            self.later(limit_s, deployment)
+        elif current.get("reason") not in (None, COMPLETE, TIMED_OUT, PAUSED):
+            left_s = self._progress.setdefault(uid, now_s) + limit_s - now_s
+            if left_s > 0:
+                self.later(left_s, deployment)
+            else:
+                self._verdict(status, "False", TIMED_OUT, f"{subject} has timed out progressing.")
+
+    def _verdict(
         self, status: Object, verdict: str, reason: str, message: str, *, since: Condition | None = None
     ) -> None:
         new = deployment_condition(self.clock.now(), "Progressing", verdict, reason, message)
@@ -330,18 +257,12 @@ class DeploymentController(Controller):
         status["conditions"] = with_condition(status["conditions"], new)
 
 
+def _is_recreate(deployment: Object) -> bool:
+    return (deployment["spec"].get("strategy") or {}).get("type") == "Recreate"
+
+
 def _was_scaled(deployment: Object, replica_sets: Iterable[Object]) -> bool:
     """The Deployment's size is not the one that its ReplicaSets were last given."""
     desired = str(deployment["spec"].get("replicas", 1))
     annotations = [each["metadata"].get("annotations") or {} for each in replica_sets if size(each)]
     return any(each.get(DESIRED, desired) != desired for each in annotations)
-
-
-def _copied_annotations(deployment: Object) -> dict[str, str]:
-    annotations = deployment["metadata"].get("annotations") or {}
-    return {key: value for key, value in annotations.items() if key not in _NOT_COPIED}
-
-
-def _size_annotations(deployment: Object) -> dict[str, str]:
-    limits = Limits.of(deployment)
-    return {DESIRED: str(limits.desired), MAXIMUM: str(limits.most)}

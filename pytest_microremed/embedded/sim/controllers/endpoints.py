@@ -6,96 +6,67 @@ Source: core/v1 Endpoints, discovery.k8s.io/v1 EndpointSlice.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from pytest_microremed.embedded.api.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES, Resource
+from pytest_microremed.embedded.api.resources import ENDPOINT_SLICES, ENDPOINTS, PODS, SERVICES
 from pytest_microremed.embedded.api.store import Change, Object, timestamp
 from pytest_microremed.embedded.sim.controllers.backends import (
     Backend,
+    ServiceIndex,
     backends,
     is_headless,
-    selects,
-    shows_in_endpoints,
 )
 from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
 from pytest_microremed.embedded.sim.controllers.ownership import labels_of, owned, owner_reference
 from pytest_microremed.embedded.sim.controllers.templates import random_suffix
 
-_TRIGGER = "endpoints.kubernetes.io/last-change-trigger-time"
+_MANAGED_BY = "endpoints.kubernetes.io/managed-by"
 _HEADLESS = "service.kubernetes.io/headless"
 _SERVICE_NAME = "kubernetes.io/service-name"
 
 
-class _ServiceController(Controller):
-    """Knows the Services by namespace, and which of them a change of a pod touches."""
-
-    written: Resource
+class EndpointsController(Controller):
+    component = "endpoint-controller"
+    watches = (SERVICES, PODS, ENDPOINTS, ENDPOINT_SLICES)
 
     def __init__(self, *args: Any) -> None:
         super().__init__(*args)
-        self._services: dict[str, dict[str, Object]] = defaultdict(dict)
+        self._services = ServiceIndex()
 
     def keys(self, change: Change) -> Iterable[Key]:
-        if change.resource is SERVICES:
-            namespace, name = key_of(change.obj)
-            if change.type == "DELETED":
-                self._services[namespace].pop(name, None)
-            else:
-                self._services[namespace][name] = change.obj
-            return [(namespace, name)]
         if change.resource is PODS:
-            return list(self._services_of(change))
-        return self.owners(change.obj)
-
-    def owners(self, written: Object) -> list[Key]:
-        """Of which Services what this controller writes is."""
-        return [key_of(written)]
-
-    def _services_of(self, change: Change) -> Iterator[Key]:
-        pods = [pod for pod in (change.obj, change.old) if pod]
-        if change.type == "MODIFIED" and len({repr(shows_in_endpoints(pod)) for pod in pods}) == 1:
-            return
-        namespace = change.obj["metadata"]["namespace"]
-        for name, service in self._services[namespace].items():
-            if any(selects(service, pod) for pod in pods):
-                yield namespace, name
-
-    def changed_now(self) -> str:
-        """Clients measure from this how long a change takes to be programmed."""
-        return timestamp(self.clock.now())
-
-
-class EndpointsController(_ServiceController):
-    component = "endpoint-controller"
-    watches = (SERVICES, PODS, ENDPOINTS)
+            return self._services.touched_by(change)
+        if change.resource is ENDPOINT_SLICES:
+            service = labels_of(change.obj).get(_SERVICE_NAME)
+            return [(change.obj["metadata"]["namespace"], service)] if service else []
+        if change.resource is SERVICES:
+            self._services.observe(change)
+        return [key_of(change.obj)]
 
     def reconcile(self, namespace: str, name: str) -> None:
         service = self.store.get(SERVICES, namespace, name)
-        current = self.store.get(ENDPOINTS, namespace, name)
         if service is None:
-            if current is not None and _is_managed(current):
+            # Its slices went with it, as it owned them; Endpoints are tied to it by their name only.
+            current = self.store.get(ENDPOINTS, namespace, name)
+            if current is not None and _MANAGED_BY in labels_of(current):
                 self.store.delete(ENDPOINTS, current)
-            return
-        if not service["spec"].get("selector"):
-            return
-        subsets = _subsets(service, self.pods.in_namespace(namespace))
-        labels = {**labels_of(service), "endpoints.kubernetes.io/managed-by": self.component}
-        if is_headless(service):
-            labels[_HEADLESS] = ""
+        elif service["spec"].get("selector"):
+            found = backends(service, self.pods.in_namespace(namespace))
+            self._write_endpoints(service, _subsets(service, found))
+            self._write_slices(service, _slices(service, found))
+
+    def _write_endpoints(self, service: Object, subsets: list[Object]) -> None:
+        namespace, name = key_of(service)
+        labels = {**self._labels(service), _MANAGED_BY: self.component}
+        current = self.store.get(ENDPOINTS, namespace, name)
         if current and current.get("subsets", []) == subsets and labels_of(current) == labels:
             return
-        meta = {
-            "name": name,
-            "namespace": namespace,
-            **(current["metadata"] if current else {}),
-            "labels": labels,
-            "annotations": {_TRIGGER: self.changed_now()},
-        }
+        identity = current["metadata"] if current else {"name": name, "namespace": namespace}
         endpoints = {
             "apiVersion": "v1",
             "kind": "Endpoints",
-            "metadata": meta,
+            "metadata": {**identity, "labels": labels, "annotations": self._trigger()},
             **({"subsets": subsets} if subsets else {}),
         }
         if current:
@@ -103,38 +74,20 @@ class EndpointsController(_ServiceController):
         else:
             self.store.create(ENDPOINTS, endpoints)
 
-
-class EndpointSliceController(_ServiceController):
-    component = "endpoint-slice-controller"
-    watches = (SERVICES, PODS, ENDPOINT_SLICES)
-
-    def owners(self, written: Object) -> list[Key]:
-        service = labels_of(written).get(_SERVICE_NAME)
-        return [(written["metadata"]["namespace"], service)] if service else []
-
-    def reconcile(self, namespace: str, name: str) -> None:
-        service = self.store.get(SERVICES, namespace, name)
-        if service is None or not service["spec"].get("selector"):
-            return  # the slices of a Service that has gone went with it, as it owned them
+    def _write_slices(self, service: Object, wanted: list[Object]) -> None:
+        namespace, name = key_of(service)
         labels = {
-            **labels_of(service),
+            **self._labels(service),
             _SERVICE_NAME: name,
             "endpointslice.kubernetes.io/managed-by": "endpointslice-controller.k8s.io",
         }
-        if is_headless(service):
-            labels[_HEADLESS] = ""
-        wanted = _slices(service, self.pods.in_namespace(namespace))
         existing = owned(self.store, ENDPOINT_SLICES, service)
         for content, current in zip(wanted, existing, strict=False):
             if (
                 any(current.get(key) != value for key, value in content.items())
                 or labels_of(current) != labels
             ):
-                meta = {
-                    **current["metadata"],
-                    "labels": labels,
-                    "annotations": {_TRIGGER: self.changed_now()},
-                }
+                meta = {**current["metadata"], "labels": labels, "annotations": self._trigger()}
                 self.store.update(ENDPOINT_SLICES, {**current, **content, "metadata": meta})
         for content in wanted[len(existing) :]:
             meta = {
@@ -142,7 +95,7 @@ class EndpointSliceController(_ServiceController):
                 "generateName": f"{name}-",
                 "namespace": namespace,
                 "labels": labels,
-                "annotations": {_TRIGGER: self.changed_now()},
+                "annotations": self._trigger(),
                 "ownerReferences": [owner_reference(service)],
             }
             header = {"apiVersion": "discovery.k8s.io/v1", "kind": "EndpointSlice", "metadata": meta}
@@ -150,17 +103,19 @@ class EndpointSliceController(_ServiceController):
         for surplus in existing[len(wanted) :]:
             self.store.delete(ENDPOINT_SLICES, surplus)
 
+    def _labels(self, service: Object) -> dict[str, str]:
+        return {**labels_of(service), **({_HEADLESS: ""} if is_headless(service) else {})}
 
-def _is_managed(endpoints: Object) -> bool:
-    """Whether this controller made it, rather than somebody by hand for a Service without a selector."""
-    return "endpoints.kubernetes.io/managed-by" in labels_of(endpoints)
+    def _trigger(self) -> dict[str, str]:
+        """From this time clients measure how long a change takes to reach them."""
+        return {"endpoints.kubernetes.io/last-change-trigger-time": timestamp(self.clock.now())}
 
 
-def _subsets(service: Object, pods: Iterable[Object]) -> list[Object]:
+def _subsets(service: Object, found: list[Backend]) -> list[Object]:
     """Addresses grouped by the ports that they share; terminating pods are not among them."""
     published = [
         backend
-        for backend in backends(service, pods)
+        for backend in found
         if not backend.terminating or service["spec"].get("publishNotReadyAddresses")
     ]
     subsets = []
@@ -179,14 +134,14 @@ def _subsets(service: Object, pods: Iterable[Object]) -> list[Object]:
     return subsets
 
 
-def _slices(service: Object, pods: Iterable[Object]) -> list[Object]:
+def _slices(service: Object, found: list[Backend]) -> list[Object]:
     """One slice for each set of ports; a Service without pods has one that is empty."""
     slices = [
         {
             "endpoints": [_endpoint(service, backend) for backend in group],
             "ports": [{"name": name, **_port("", *port)} for name, *port in ports],
         }
-        for ports, group in _by_ports(backends(service, pods))
+        for ports, group in _by_ports(found)
     ]
     return slices or [{"endpoints": [], "ports": []}]
 

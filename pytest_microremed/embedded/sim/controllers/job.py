@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from pytest_microremed.embedded.api.errors import ApiError
 from pytest_microremed.embedded.api.resources import JOBS, PODS
 from pytest_microremed.embedded.api.store import Change, Object, timestamp
 from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
@@ -20,7 +21,7 @@ from pytest_microremed.embedded.sim.controllers.pods import (
     is_terminating,
     phase,
 )
-from pytest_microremed.embedded.sim.controllers.podwriter import CreationRefusedError, PodWriter
+from pytest_microremed.embedded.sim.controllers.podwriter import PodWriter
 from pytest_microremed.embedded.sim.controllers.status import (
     condition,
     conditions_of,
@@ -33,7 +34,6 @@ from pytest_microremed.embedded.sim.controllers.status import (
 
 _FIRST_BACK_OFF_S = 10.0
 _LAST_BACK_OFF_S = 600.0
-_REFUSED_RETRY_S = 10.0
 _COMPLETE = (
     "SuccessCriteriaMet",
     "Complete",
@@ -76,7 +76,6 @@ class JobController(Controller):
         job = self.store.get(JOBS, namespace, name)
         if job is None or "deletionTimestamp" in job["metadata"]:
             return
-        job = self._with_selector(job)
         memory = self._memory.setdefault(job["metadata"]["uid"], _Memory(self.clock.seconds()))
         pods = self.claim(PODS, job)
         self._count(memory, pods)
@@ -99,29 +98,6 @@ class JobController(Controller):
         else:
             active = self._match_size(job, memory, active)
         self._report(job, memory, [pod for pod in active if not verdict], conditions)
-
-    def _with_selector(self, job: Object) -> Object:
-        """Pods are told apart by the Job's uid, which nobody knows before the Job is stored."""
-        if job["spec"].get("selector"):
-            return job
-        uid, name = job["metadata"]["uid"], job["metadata"]["name"]
-        labels = {
-            "batch.kubernetes.io/controller-uid": uid,
-            "batch.kubernetes.io/job-name": name,
-            "controller-uid": uid,
-            "job-name": name,
-        }
-        template = job["spec"]["template"]
-        meta = template.get("metadata") or {}
-        spec = {
-            **job["spec"],
-            "selector": {"matchLabels": {"batch.kubernetes.io/controller-uid": uid}},
-            "template": {
-                **template,
-                "metadata": {**meta, "labels": {**(meta.get("labels") or {}), **labels}},
-            },
-        }
-        return self.store.update(JOBS, {**job, "spec": spec})
 
     def _count(self, memory: _Memory, pods: list[Object]) -> None:
         for pod in pods:
@@ -179,9 +155,9 @@ class JobController(Controller):
             return staying
         try:
             while len(staying) < wanted:
-                self._writer.create_random(job, spec["template"], staying)
-        except CreationRefusedError:
-            self.later(_REFUSED_RETRY_S, job)
+                staying.append(self._writer.create(job, spec["template"]))
+        except ApiError:
+            self.later(_FIRST_BACK_OFF_S, job)
         return staying
 
     def _back_off(self, memory: _Memory) -> float:

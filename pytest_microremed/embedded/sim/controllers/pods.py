@@ -1,18 +1,13 @@
-"""Pods as controllers see them: their state, an index of them all, and how one is made from a template."""
+"""Pods as controllers see them: their state, and an index of them all."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from pytest_microremed.embedded.api.resources import PODS
 from pytest_microremed.embedded.api.store import Change, Object
 from pytest_microremed.embedded.sim.clock import SimClock
-from pytest_microremed.embedded.sim.controllers.ownership import owner_reference
-
-_EVICTED_AFTER_S = 300
-"""How long a pod stays on a node that is not ready (admission plugin DefaultTolerationSeconds)."""
 
 
 def is_terminating(pod: Object) -> bool:
@@ -84,68 +79,3 @@ class PodIndex:
         """Simulated seconds until the next ready pod becomes available; None if there is none to wait for."""
         waits = [self.seconds_to_available(pod, min_ready_s) for pod in pods]
         return min((wait for wait in waits if 0 < wait < float("inf")), default=None)
-
-
-def pod_from_template(
-    owner: Object, template: Mapping[str, Any], name: str, labels: Mapping[str, str]
-) -> Object:
-    """A pod of the owner's template, with what an API server's defaulting and admission would add.
-
-    `labels` come on top of the template's.
-    """
-    meta = template.get("metadata") or {}
-    spec = template["spec"]
-    account = spec.get("serviceAccountName") or "default"
-    metadata = {
-        "name": name,
-        "namespace": owner["metadata"]["namespace"],
-        "labels": {**(meta.get("labels") or {}), **labels},
-        "ownerReferences": [owner_reference(owner)],
-    }
-    if meta.get("annotations"):
-        metadata["annotations"] = dict(meta["annotations"])
-    return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": metadata,
-        "spec": {
-            "restartPolicy": "Always",
-            "dnsPolicy": "ClusterFirst",
-            "schedulerName": "default-scheduler",
-            "terminationGracePeriodSeconds": 30,
-            "securityContext": {},
-            "enableServiceLinks": True,
-            "preemptionPolicy": "PreemptLowerPriority",
-            "priority": 0,
-            **spec,
-            "serviceAccountName": account,
-            "serviceAccount": account,
-            "tolerations": _tolerations(spec.get("tolerations") or []),
-        },
-        "status": {"phase": "Pending", "qosClass": qos_class(spec)},
-    }
-
-
-def qos_class(spec: Mapping[str, Any]) -> str:
-    """Guaranteed, Burstable or BestEffort (Kubernetes: Pod Quality of Service Classes)."""
-    containers = [*(spec.get("initContainers") or ()), *spec["containers"]]
-    resources = [container.get("resources") or {} for container in containers]
-    if not any(each.get("requests") or each.get("limits") for each in resources):
-        return "BestEffort"
-    for each in resources:
-        limits, requests = each.get("limits") or {}, each.get("requests") or {}
-        for name in ("cpu", "memory"):
-            if name not in limits or requests.get(name, limits[name]) != limits[name]:
-                return "Burstable"
-    return "Guaranteed"
-
-
-def _tolerations(declared: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    defaults = [
-        {"key": key, "operator": "Exists", "effect": "NoExecute", "tolerationSeconds": _EVICTED_AFTER_S}
-        for key in ("node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable")
-    ]
-    known = {each.get("key") for each in declared if each.get("effect") in (None, "", "NoExecute")}
-    if None in known:
-        return declared
-    return [*declared, *(each for each in defaults if each["key"] not in known)]

@@ -58,13 +58,11 @@ def exceeded(quota: Object, store: Store, new_pod: Object) -> str | None:
 
 
 def quota_refusal(store: Store, pod: Object) -> str | None:
-    """The API server's message if any quota of the namespace forbids the pod."""
-    meta = pod["metadata"]
-    for quota in store.list(RESOURCE_QUOTAS, meta["namespace"]):
-        reason = exceeded(quota, store, pod)
-        if reason:
-            return f'pods "{meta["name"]}" is forbidden: {reason}'
-    return None
+    """Why any quota of the namespace forbids the pod."""
+    reasons = (
+        exceeded(quota, store, pod) for quota in store.list(RESOURCE_QUOTAS, pod["metadata"]["namespace"])
+    )
+    return next(filter(None, reasons), None)
 
 
 def usage(quota: Object, store: Store) -> dict[str, Decimal]:

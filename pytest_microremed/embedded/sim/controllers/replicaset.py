@@ -9,13 +9,20 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
+from pytest_microremed.embedded.api.errors import ApiError
 from pytest_microremed.embedded.api.resources import PODS, REPLICA_SETS
 from pytest_microremed.embedded.api.selectors import matches_labels
 from pytest_microremed.embedded.api.store import Change, Object
-from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
+from pytest_microremed.embedded.sim.controllers.base import (
+    Controller,
+    Key,
+    RetryLaterError,
+    is_status_only,
+    key_of,
+)
 from pytest_microremed.embedded.sim.controllers.ownership import controller_name, controller_of, labels_of
 from pytest_microremed.embedded.sim.controllers.pods import is_active, is_ready, phase
-from pytest_microremed.embedded.sim.controllers.podwriter import CreationRefusedError, PodWriter
+from pytest_microremed.embedded.sim.controllers.podwriter import PodWriter
 from pytest_microremed.embedded.sim.controllers.rolling import size
 from pytest_microremed.embedded.sim.controllers.status import (
     condition,
@@ -27,7 +34,6 @@ from pytest_microremed.embedded.sim.controllers.status import (
 )
 
 DELETION_COST = "controller.kubernetes.io/pod-deletion-cost"
-_RETRY_S = 10.0
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
 
 
@@ -41,7 +47,8 @@ class ReplicaSetController(Controller):
 
     def keys(self, change: Change) -> Iterable[Key]:
         if change.resource is REPLICA_SETS:
-            yield key_of(change.obj)
+            if not is_status_only(change):
+                yield key_of(change.obj)
             return
         namespace = change.obj["metadata"]["namespace"]
         for pod in (change.obj, change.old):
@@ -57,29 +64,25 @@ class ReplicaSetController(Controller):
         if replica_set is None:
             return
         pods = [pod for pod in self.claim(PODS, replica_set) if is_active(pod)]
-        failure = None
+        failure = ""
         if "deletionTimestamp" not in replica_set["metadata"]:
             try:
-                pods = self._match_size(replica_set, pods)
-            except CreationRefusedError as refusal:
-                failure = str(refusal)
-                pods = refusal.created
-                self.later(_RETRY_S, replica_set)
+                while len(pods) < size(replica_set):
+                    pods.append(self._writer.create(replica_set, replica_set["spec"]["template"]))
+            except ApiError as refusal:
+                failure = refusal.message
+            pods = self._without_surplus(replica_set, pods)
         self._report(replica_set, pods, failure)
+        if failure:
+            raise RetryLaterError(failure)
 
-    def _match_size(self, replica_set: Object, pods: list[Object]) -> list[Object]:
-        """Create or delete pods; returns those that stay."""
-        wanted = size(replica_set)
-        if len(pods) < wanted:
-            created = list(pods)
-            for _ in range(wanted - len(pods)):
-                self._writer.create_random(replica_set, replica_set["spec"]["template"], created)
-            return created
-        if len(pods) == wanted:
+    def _without_surplus(self, replica_set: Object, pods: list[Object]) -> list[Object]:
+        """Delete pods above the size; returns those that stay."""
+        if len(pods) <= size(replica_set):
             return pods
         on_node = Counter(pod["spec"].get("nodeName") for pod in pods)
         ordered = sorted(pods, key=lambda pod: self._worth(pod, on_node[pod["spec"].get("nodeName")]))
-        surplus = len(pods) - wanted
+        surplus = len(pods) - size(replica_set)
         for pod in ordered[:surplus]:
             self._writer.delete(replica_set, pod)
         return ordered[surplus:]
@@ -99,7 +102,7 @@ class ReplicaSetController(Controller):
             -self.pods.first_seen(pod),
         )
 
-    def _report(self, replica_set: Object, pods: list[Object], failure: str | None) -> None:
+    def _report(self, replica_set: Object, pods: list[Object], failure: str) -> None:
         spec = replica_set["spec"]
         template_labels = (spec["template"].get("metadata") or {}).get("labels") or {}
         min_ready_s = spec.get("minReadySeconds", 0)

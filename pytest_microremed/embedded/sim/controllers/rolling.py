@@ -53,8 +53,8 @@ class Limits:
 def share(value: int | str, total: int, *, round_up: bool) -> int:
     """An IntOrString: a number of pods, or per cent of `total`."""
     if isinstance(value, str) and value.endswith("%"):
-        part = Fraction(int(value[:-1]) * total, 100)
-        return math.ceil(part) if round_up else math.floor(part)
+        percent = int(value[:-1]) * total
+        return -(-percent // 100) if round_up else percent // 100
     return int(value)
 
 

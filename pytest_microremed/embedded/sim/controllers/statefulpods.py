@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pytest_microremed.embedded.api.store import Object
-from pytest_microremed.embedded.sim.controllers.pods import pod_from_template
+from pytest_microremed.embedded.sim.controllers.podwriter import pod_from_template
 from pytest_microremed.embedded.sim.controllers.revisions import REVISION_LABEL
 
 POD_NAME_LABEL = "statefulset.kubernetes.io/pod-name"
@@ -30,7 +30,6 @@ def stateful_pod(stateful_set: Object, number: int, template: Mapping[str, Any],
     }
     volumes = [volume for volume in pod["spec"].get("volumes") or () if volume["name"] not in own]
     volumes += [{"name": name, "persistentVolumeClaim": {"claimName": claim}} for name, claim in own.items()]
-    pod["metadata"]["generateName"] = f"{stateful_set['metadata']['name']}-"
     pod["spec"] = {
         **pod["spec"],
         "hostname": name,

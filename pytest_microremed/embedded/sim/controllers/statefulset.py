@@ -10,13 +10,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
+from pytest_microremed.embedded.api.errors import ApiError, already_exists
 from pytest_microremed.embedded.api.resources import PERSISTENT_VOLUME_CLAIMS, PODS, STATEFUL_SETS
 from pytest_microremed.embedded.api.selectors import matches_labels
 from pytest_microremed.embedded.api.store import Change, Object
-from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
+from pytest_microremed.embedded.sim.controllers.base import Controller, Key, RetryLaterError, key_of
 from pytest_microremed.embedded.sim.controllers.ownership import controller_name, controller_of, labels_of
 from pytest_microremed.embedded.sim.controllers.pods import is_finished, is_ready, is_terminating, phase
-from pytest_microremed.embedded.sim.controllers.quota import quota_refusal
+from pytest_microremed.embedded.sim.controllers.podwriter import admitted
 from pytest_microremed.embedded.sim.controllers.revisions import (
     clean_up,
     current_revision,
@@ -26,8 +27,6 @@ from pytest_microremed.embedded.sim.controllers.revisions import (
 )
 from pytest_microremed.embedded.sim.controllers.statefulpods import claims_of, ordinal, stateful_pod
 from pytest_microremed.embedded.sim.controllers.status import conditions_of, counts, write_status
-
-_RETRY_S = 10.0
 
 
 class Step(Enum):
@@ -100,12 +99,18 @@ class StatefulSetController(Controller):
         known = {each["metadata"]["name"]: each for each in revisions_of(self.store, obj)}
         current = known.get(obj.get("status", {}).get("currentRevision", ""), update)
         stateful_set = _Set(obj, current, update)
+        failure = None
         if "deletionTimestamp" not in obj["metadata"]:
-            self._next_step(stateful_set, self._pods_of(stateful_set))
+            try:
+                self._next_step(stateful_set, self._pods_of(stateful_set))
+            except RetryLaterError as error:
+                failure = error
         pods = self._pods_of(stateful_set)
         self._report(stateful_set, pods)
         used = [current["metadata"]["name"], update["metadata"]["name"], *map(revision_on, pods.values())]
         clean_up(self.store, obj, used)
+        if failure:
+            raise failure
 
     def _pods_of(self, stateful_set: _Set) -> dict[int, Object]:
         pods = ((ordinal(stateful_set.obj, pod), pod) for pod in self.claim(PODS, stateful_set.obj))
@@ -170,18 +175,15 @@ class StatefulSetController(Controller):
         revision = stateful_set.revision_for(number)
         pod = stateful_pod(stateful_set.obj, number, template_of(revision), revision["metadata"]["name"])
         subject = f"Pod {pod['metadata']['name']} in StatefulSet {stateful_set.obj['metadata']['name']}"
-        if self.store.get(PODS, pod["metadata"]["namespace"], pod["metadata"]["name"]) is not None:
-            self.later(_RETRY_S, stateful_set.obj)  # somebody else's pod has the name
-            return
         self._create_claims(stateful_set, number)
-        refusal = quota_refusal(self.store, pod)
-        if refusal:
-            self.tell(
-                stateful_set.obj, "Warning", "FailedCreate", f"create {subject} failed error: {refusal}"
-            )
-            self.later(_RETRY_S, stateful_set.obj)
-            return
-        self.store.create(PODS, pod)
+        try:
+            if self.store.get(PODS, pod["metadata"]["namespace"], pod["metadata"]["name"]) is not None:
+                raise already_exists(PODS, pod["metadata"]["name"])
+            self.store.create(PODS, admitted(self.store, pod))
+        except ApiError as refusal:
+            message = f"create {subject} failed error: {refusal.message}"
+            self.tell(stateful_set.obj, "Warning", "FailedCreate", message)
+            raise RetryLaterError(message) from refusal
         self.tell(stateful_set.obj, "Normal", "SuccessfulCreate", f"create {subject} successful")
 
     def _create_claims(self, stateful_set: _Set, number: int) -> None:

@@ -1,0 +1,57 @@
+"""One object that a controller cannot handle stops neither the others nor itself for ever."""
+
+from __future__ import annotations
+
+import logging
+from typing import Any
+
+import pytest
+
+from pytest_microremed.embedded.api.resources import DEPLOYMENTS, REPLICA_SETS
+from pytest_microremed.embedded.sim.controllers import start_controllers
+from tests.embedded.control_plane import ControlPlane, control_plane, rolling, workload
+
+plane = pytest.fixture(control_plane)
+
+
+def test_a_broken_object_is_logged_and_tried_again_and_the_others_go_on(
+    plane: ControlPlane, caplog: pytest.LogCaptureFixture
+) -> None:
+    with caplog.at_level(logging.ERROR):
+        plane.create(DEPLOYMENTS, workload("Deployment", "bad", strategy=rolling("many", 0)))
+        plane.create(DEPLOYMENTS, workload("Deployment", "good"))
+    assert len(plane.pods(app="good")) == 1
+    assert "deployment-controller: reconciling shop/bad failed" in caplog.text
+    failures = len(caplog.records)
+    with caplog.at_level(logging.ERROR):
+        plane.advance(40)
+    assert failures < len(caplog.records) < failures + 8, "retries come ever later"
+
+
+def test_it_recovers_without_another_change_of_the_object(
+    plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    create = plane.store.create
+
+    def refuse(resource: Any, obj: Any) -> Any:
+        if resource is REPLICA_SETS:
+            raise OSError("etcd is away")
+        return create(resource, obj)
+
+    monkeypatch.setattr(plane.store, "create", refuse)
+    plane.create(DEPLOYMENTS, workload("Deployment"))
+    monkeypatch.setattr(plane.store, "create", create)
+    plane.advance(2)
+    assert len(plane.pods()) == 1
+
+
+def test_what_was_there_before_the_controllers_is_reconciled_too() -> None:
+    plane = ControlPlane()
+    late = ControlPlane()
+    late.store = plane.store
+    plane.close()
+    plane.store.create(DEPLOYMENTS, workload("Deployment", "early"))
+    start_controllers(plane.store, late.clock)
+    late.settle()
+    assert len(late.names(REPLICA_SETS)) == 1
+    late.close()
