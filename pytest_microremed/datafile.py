@@ -5,6 +5,7 @@ known keys.
 from __future__ import annotations
 
 import dataclasses
+import functools
 import types
 import typing
 from collections.abc import Mapping
@@ -73,7 +74,7 @@ def build(cls: type[D], data: Any, path: Path, where: str = "") -> D:
     """
     if not isinstance(data, Mapping):
         raise _wrong(path, where, "a mapping", data)
-    hints = typing.get_type_hints(cls)
+    hints = _hints(cls)
     fields = {f.name: f for f in dataclasses.fields(cls) if f.init}
     for key in data:
         if key not in fields:
@@ -83,6 +84,11 @@ def build(cls: type[D], data: Any, path: Path, where: str = "") -> D:
         if required and name not in data:
             raise UsageError(f"{path}: {_join(where, name)}: missing")
     return cls(**{key: _value(hints[key], value, path, _join(where, key)) for key, value in data.items()})
+
+
+@functools.cache
+def _hints(cls: type) -> dict[str, Any]:
+    return typing.get_type_hints(cls)
 
 
 def _value(hint: Any, value: Any, path: Path, where: str) -> Any:

@@ -11,7 +11,7 @@ FAULTS_GONE_S = 120.0
 
 
 def clean(cluster: Cluster) -> list[str]:
-    """Remove leftover faults and credentials, wherever; returns what there was, each as `Kind namespace/name`.
+    """Remove leftover faults and credentials; returns what there was, each as `Kind namespace/name`.
 
     Systems stay: they carry the label too, but have a baseline to go back to. WaitTimeout if Chaos Mesh does
     not undo a fault; what it has done to a pod then stays until the pod is replaced.

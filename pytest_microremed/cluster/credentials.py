@@ -80,7 +80,7 @@ def revoke(cluster: Cluster, namespace: str) -> None:
 
 
 def _always() -> list[Obj]:
-    """What everyone may read besides: logs, usage, and the namespace itself (for RBAC it is inside itself)."""
+    """What everyone may read besides: logs, usage, and the namespace itself (RBAC: it is inside itself)."""
     return [
         _rule("", ("pods/log", "namespaces"), ["get"]),
         _rule("metrics.k8s.io", ("pods",), ["get", "list"]),
