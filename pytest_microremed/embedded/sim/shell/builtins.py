@@ -211,14 +211,14 @@ async def _source(shell: Shell, words: list[str], descriptors: Descriptors) -> i
 
 @_builtin("exec")
 async def _exec(shell: Shell, words: list[str], descriptors: Descriptors) -> int:
-    from pytest_microremed.embedded.sim.shell import launch
+    from pytest_microremed.embedded.sim.shell.execution import execute
     from pytest_microremed.embedded.sim.shell.interpreter import Exit
 
     if len(words) == 1:
         return 0  # the redirections stay: `launch.simple` sees to it
     shell.process.command = tuple(words[1:])
     env = shell.variables.environment()
-    raise Exit(await launch.execute(words[1:], descriptors, env, shell.cwd, shell.files, shell.process))
+    raise Exit(await execute(words[1:], descriptors, env, shell.cwd, shell.files, shell.process))
 
 
 @_builtin("read")

@@ -159,7 +159,9 @@ async def _parameter(part: Parameter, scope: Scope) -> list[_Piece]:
         _check_set(part.name, value, scope)
         return [_Piece(await _trimmed(value or "", kind, part, scope), part.quoted, not part.quoted)]
     if kind == "+":
-        return [] if missing else await _argument(part, scope)
+        if missing:
+            return [_Piece("", True)] if part.quoted else []
+        return await _argument(part, scope)
     if kind and missing:
         if kind == "-":
             return await _argument(part, scope)

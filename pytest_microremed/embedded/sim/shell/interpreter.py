@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import errno
+import os
 from collections.abc import Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -17,6 +19,7 @@ from pytest_microremed.embedded.sim.shell.descriptors import (
     reader,
     writer,
 )
+from pytest_microremed.embedded.sim.shell.execution import BROKEN_PIPE, shell_prefix, speaks_dash
 from pytest_microremed.embedded.sim.shell.expansion import (
     ExpansionError,
     Scope,
@@ -56,7 +59,6 @@ SPINNING = 10_000
 SPINNING_IN_BACKGROUND = 500
 """The same for background jobs, which are hardly ever there to count."""
 _MAX_CALLS = 25
-SIGPIPE = 13
 
 
 class Exit(Exception):
@@ -144,7 +146,7 @@ class Shell:
             self.diagnose(str(error), descriptors)
             return 2
         except BrokenPipe:
-            return 128 + SIGPIPE
+            return BROKEN_PIPE
         except RecursionError:
             self.diagnose("syntax error: nested too deep", descriptors)
             return 2
@@ -168,7 +170,7 @@ class Shell:
 
     def diagnose(self, message: str, descriptors: Descriptors) -> None:
         """A line of the shell itself on standard error."""
-        text = f"{launch.shell_prefix(self.files.container, self.arguments[0])}{message}\n"
+        text = f"{shell_prefix(self.files.container, self.arguments[0])}{message}\n"
         writer(descriptors, 2).write(text.encode("utf-8", "surrogateescape"))
 
     def fork(self, process: Process | None = None) -> Shell:
@@ -195,7 +197,7 @@ class Shell:
         except LoopControl:
             return fork.status
         except BrokenPipe:
-            return 128 + SIGPIPE
+            return BROKEN_PIPE
         except ExpansionError as error:
             fork.diagnose(str(error), descriptors)
             return 2
@@ -213,8 +215,8 @@ class Shell:
                 last = pipeline
                 await self._pipeline(pipeline, descriptors, tested=bool(rest))
             else:
-                last = Pipeline((), negated=True)  # nothing of what is left decides about `set -e`
-        if self.status and self.options.errexit and not self._tested and not last.negated:
+                last = Pipeline(())  # nothing of what is left decides about `set -e`
+        if self.status and self.options.errexit and not self._tested and _counts_for_errexit(last):
             raise Exit(self.status)
 
     async def _pipeline(self, pipeline: Pipeline, descriptors: Descriptors, *, tested: bool) -> None:
@@ -300,8 +302,7 @@ class Shell:
         try:
             streams = await self.redirected(command.redirections, descriptors)
         except OSError as error:
-            self.diagnose_open(error, descriptors)
-            return 2
+            return self.diagnose_open(error, descriptors)
         body = command.body
         if isinstance(body, Group):
             return await self.execute(body.program, streams)
@@ -430,7 +431,7 @@ class Shell:
                     get = reader if redirection.operator == "<&" and int(name) == 0 else writer
                     streams[number] = get(streams, int(name))
                 else:
-                    raise OSError(0, "Bad fd number", name)
+                    raise OSError(errno.EBADF, redirection.operator, name)
                 continue
             path = self.files.absolute(name, self.cwd)
             try:
@@ -440,16 +441,33 @@ class Shell:
                     append = redirection.operator == ">>"
                     streams[number] = await open_to_write(path, self.files, streams, append=append)
             except OSError as error:
-                verb = "open" if redirection.operator == "<" else "create"
-                raise OSError(error.errno, f"can't {verb} {name}: {error.strerror}", "") from None
+                raise OSError(error.errno, redirection.operator, name) from None
         return streams
 
-    def diagnose_open(self, error: OSError, descriptors: Descriptors) -> None:
-        """A redirection failed."""
-        text = error.strerror or ""
-        words = {"No such file or directory": "no such file"} if text.startswith("can't open") else {}
-        for said, short in words.items():
-            text = text.replace(said, short)
-        if error.filename:
-            text = f"{error.filename}: {text}"
-        self.diagnose(text, descriptors)
+    def diagnose_open(self, error: OSError, descriptors: Descriptors) -> int:
+        """Say that a redirection failed, in the words of the image's shell; the exit code."""
+        reading = error.strerror in ("<", "<>")
+        dash = speaks_dash(self.files.container)
+        name = error.filename
+        if self.arguments[0].rsplit("/", 1)[-1] == "bash":
+            self.diagnose(f"{name}: {os.strerror(error.errno or 0)}", descriptors)
+            return 1
+        words = os.strerror(error.errno or 0)
+        if error.errno == errno.EBADF:
+            self.diagnose(f"{name}: {words}", descriptors)
+            return 2 if dash else 1
+        if error.errno == errno.ENOENT and dash:
+            words = "No such file" if reading else "Directory nonexistent"
+        elif error.errno == errno.ENOENT:
+            words = "no such file" if reading else "nonexistent directory"
+        verb, refusal = "open" if reading else "create", "cannot" if dash else "can't"
+        self.diagnose(f"{refusal} {verb} {name}: {words}", descriptors)
+        return 2 if dash else 1
+
+
+def _counts_for_errexit(pipeline: Pipeline) -> bool:
+    """Whether the pipeline's failure ends a shell with `set -e`: inside most compound commands, others decide."""
+    if pipeline.negated or not pipeline.commands:
+        return False
+    only = pipeline.commands[0]
+    return len(pipeline.commands) > 1 or not isinstance(only, Compound) or isinstance(only.body, Subshell)

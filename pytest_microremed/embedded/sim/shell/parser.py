@@ -106,7 +106,7 @@ class _Parser:
         }.get(self.token.text)  # fmt: skip
         if parse_compound is not None:
             return self._compound(parse_compound())
-        if self.token.text in _CLOSING:
+        if self.token.text in _CLOSING or self.token.text == "!":
             raise self.unexpected()
         return self._simple()
 

@@ -57,10 +57,11 @@ def translate(pattern: str, *, any_text: str = ".*") -> str:
     return result
 
 
-def bracket(pattern: str, start: int) -> tuple[str, int]:
+def bracket(pattern: str, start: int, *, escapes: bool = True) -> tuple[str, int]:
     """A bracket expression, whose `[` stands before `start`, as a Python set, and the index behind it.
 
-    Without a closing bracket the `[` stands for itself. Regular expressions use the same form.
+    Without a closing bracket the `[` stands for itself. Regular expressions use the same form, without `escapes`
+    by a backslash.
     """
     index = start
     negated = pattern[index : index + 1] in ("!", "^") and index < len(pattern)
@@ -75,7 +76,7 @@ def bracket(pattern: str, start: int) -> tuple[str, int]:
             index = named.end()
             continue
         char = pattern[index]
-        if char == "\\" and index + 1 < len(pattern):
+        if escapes and char == "\\" and index + 1 < len(pattern):
             index += 1
             char = pattern[index]
         index += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getopt
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pytest_microremed.embedded.sim.model import Container, Process
 from pytest_microremed.embedded.sim.shell.streams import Reader, Writer
@@ -23,7 +23,20 @@ class CommandError(Exception):
         super().__init__(message)
 
 
-Runner: TypeAlias = "Callable[[Sequence[str], Reader | None, Writer | None], Awaitable[int]]"
+class Runner(Protocol):
+    """Runs another command as a process of its own; the exit code."""
+
+    async def __call__(
+        self,
+        words: Sequence[str],
+        stdin: Reader | None = None,
+        out: Writer | None = None,
+        environment: Mapping[str, str] | None = None,
+    ) -> int:
+        """Without `stdin` the input is empty; without `out` and `environment` they are those of the caller."""
+
+
+Opener: TypeAlias = "Callable[[str], Awaitable[Reader]]"
 
 
 @dataclass(frozen=True)
@@ -41,7 +54,11 @@ class Call:
     process: Process
     services: ShellServices
     run: Runner = field(repr=False)
-    """Runs another command (words, its input or None for an empty one, its output or None for this one's)."""
+    opener: Opener = field(repr=False)
+
+    async def open(self, name: str) -> Reader:
+        """A file argument as a stream; devices give what they give. Raises OSError."""
+        return await self.opener(self.path(name))
 
     @property
     def name(self) -> str:

@@ -9,7 +9,7 @@ from dataclasses import replace
 
 from pytest_microremed.embedded.api.runtime import ExecResult
 from pytest_microremed.embedded.sim.model import Container
-from pytest_microremed.embedded.sim.shell import commands, launch, processes
+from pytest_microremed.embedded.sim.shell import commands, execution, processes
 from pytest_microremed.embedded.sim.shell.descriptors import Descriptors
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
 from pytest_microremed.embedded.sim.shell.image_files import SEARCH_PATH
@@ -35,14 +35,14 @@ async def run_command(
     cwd = container.spec.get("workingDir") or "/"
     if not command:
         return ExecResult(stderr=b"you must specify at least one command for the container\n", exit_code=1)
-    found, problem = launch.locate(command[0], files, cwd)
+    found, problem = execution.locate(command[0], files, cwd)
     if found is None:
         return _refused(command[0], problem)
     out, err = Collector(), Collector()
     streams: Descriptors = {0: BytesReader(stdin), 1: out, 2: err}
     env = {"PATH": SEARCH_PATH, "HOSTNAME": container.pod.name, "HOME": "/root", **container.env}
     process = processes.spawn(container, tuple(command), 0, services)
-    work = launch.execute(command, streams, env, posixpath.normpath(cwd), files, process)
+    work = execution.execute(command, streams, env, posixpath.normpath(cwd), files, process)
     try:
         running = processes.run(container, process, work)
         code = await asyncio.wait_for(running, LONGEST_S / services.clock.speed)
@@ -53,10 +53,10 @@ async def run_command(
 
 def _refused(name: str, problem: str) -> ExecResult:
     if problem == "Permission denied":
-        reason, code = f'exec: "{name}": permission denied', launch.NOT_EXECUTABLE
+        reason, code = f'exec: "{name}": permission denied', execution.NOT_EXECUTABLE
     elif "/" in name:
-        reason, code = f'exec: "{name}": stat {name}: no such file or directory', launch.NOT_FOUND
+        reason, code = f'exec: "{name}": stat {name}: no such file or directory', execution.NOT_FOUND
     else:
-        reason, code = f'exec: "{name}": executable file not found in $PATH', launch.NOT_FOUND
+        reason, code = f'exec: "{name}": executable file not found in $PATH', execution.NOT_FOUND
     text = f"OCI runtime exec failed: exec failed: unable to start container process: {reason}: unknown\n"
     return ExecResult(stderr=text.encode(), exit_code=code)

@@ -47,7 +47,9 @@ class _Condition:
             return False
         result = self._either()
         if self.index < len(self.words):
-            raise CommandError(f"{self.words[self.index]}: unexpected operator", 2)
+            word = self.words[self.index]
+            known = word in (*_NUMBERS, *_STRINGS, *_FILES)
+            raise CommandError(f"{word}: {'argument expected' if known else 'unexpected operator'}", 2)
         return result
 
     def _peek(self, offset: int = 0) -> str | None:

@@ -6,8 +6,8 @@ import re
 
 from pytest_microremed.embedded.sim.shell import processes
 from pytest_microremed.embedded.sim.shell.descriptors import Zeros, open_to_read
+from pytest_microremed.embedded.sim.shell.execution import speaks_dash
 from pytest_microremed.embedded.sim.shell.filesystem import BYTES_PER_S, KEPT_BYTES, OPERATION_S
-from pytest_microremed.embedded.sim.shell.launch import speaks_dash
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 
 _SUFFIXES = {

@@ -6,7 +6,7 @@ import posixpath
 from urllib.parse import urlsplit
 
 from pytest_microremed.embedded.sim.network import Failure, Response
-from pytest_microremed.embedded.sim.shell.launch import speaks_dash
+from pytest_microremed.embedded.sim.shell.execution import speaks_dash
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 
 _PATIENCE_S = 127.0

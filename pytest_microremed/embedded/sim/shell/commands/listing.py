@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_microremed.embedded.sim.model import Process
 from pytest_microremed.embedded.sim.shell import accounting, procfs
-from pytest_microremed.embedded.sim.shell.launch import speaks_dash
+from pytest_microremed.embedded.sim.shell.execution import speaks_dash
 from pytest_microremed.embedded.sim.shell.procfs import command_name, free_memory
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.users import process_user, user_name

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal, InvalidOperation
 
 from pytest_microremed.embedded.sim.shell import processes
-from pytest_microremed.embedded.sim.shell.launch import speaks_dash
+from pytest_microremed.embedded.sim.shell.execution import speaks_dash
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.streams import Null
 

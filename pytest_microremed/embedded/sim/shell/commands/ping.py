@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from pytest_microremed.embedded.sim.shell.launch import speaks_dash
+from pytest_microremed.embedded.sim.shell.execution import speaks_dash
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.users import capabilities
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 
 from pytest_microremed.embedded.sim.shell.descriptors import open_to_write
-from pytest_microremed.embedded.sim.shell.launch import reading
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.streams import Writer
 
@@ -18,7 +17,7 @@ async def cat(call: Call) -> int:
     status, number = 0, 0
     for name in operands or ["-"]:
         try:
-            stream = call.stdin if name == "-" else await reading(call, name)
+            stream = call.stdin if name == "-" else await call.open(name)
         except OSError as error:
             call.complain(f"{name}: {error.strerror}")
             status = 1
@@ -64,7 +63,7 @@ async def head(call: Call) -> int:
     status = 0
     for index, name in enumerate(operands or ["-"]):
         try:
-            stream = call.stdin if name == "-" else await reading(call, name)
+            stream = call.stdin if name == "-" else await call.open(name)
         except OSError as error:
             call.complain(
                 f"{name}: {error.strerror}"
@@ -102,7 +101,7 @@ async def tail(call: Call) -> int:
     status = 0
     for index, name in enumerate(operands or ["-"]):
         try:
-            stream = call.stdin if name == "-" else await reading(call, name)
+            stream = call.stdin if name == "-" else await call.open(name)
             data = await stream.read()
         except OSError as error:
             call.complain(_cannot_open(call, name, error))

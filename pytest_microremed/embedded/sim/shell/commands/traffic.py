@@ -71,7 +71,9 @@ def _show_filters(call: Call, filters: list[Netem], parent: str, where: str) -> 
     bands = 3 + len(filters)
     call.print(f"qdisc prio {number}: {where}{root} bands {bands} priomap 1 2 2 2 1 2 0 0 1 1 1 1 1 1 1 1")
     for band in range(1, 4):
-        call.print(f"qdisc sfq {number + band}: {where}parent {number}:{band} limit 127p quantum 1514b depth 127 divisor 1024")
+        call.print(
+            f"qdisc sfq {number + band}: {where}parent {number}:{band} limit 127p quantum 1514b depth 127 divisor 1024"
+        )
     for index, netem in enumerate(filters):
         handle = number + 4 + index
         call.print(f"qdisc netem {handle}: {where}parent {number}:{4 + index} limit 1000{described(netem)}")
@@ -138,7 +140,7 @@ def _parsed(words: list[str]) -> Netem:
             else:
                 index += 1
     except (IndexError, ValueError):
-        raise CommandError("Illegal \"netem\" arguments") from None
+        raise CommandError('Illegal "netem" arguments') from None
     return Netem(delay, jitter, min(max(loss, 0.0), 1.0))
 
 
@@ -149,5 +151,3 @@ def _duration(text: str) -> float:
         raise ValueError(text)
     unit = (match[2] or "us")[:2].rstrip("e")
     return float(match[1]) * {"us": 1e-6, "ms": 1e-3, "s": 1.0}[unit]
-
-
