@@ -18,6 +18,7 @@ CLUSTER_DOMAIN = "cluster.local"
 DNS_IP = "10.96.0.10"
 KUBERNETES_IP = "10.96.0.1"
 POD_NETWORK = ipaddress.ip_network("10.244.0.0/16")
+_POD_PREFIX = "10.244."
 SEARCH_DOTS = 5
 """`ndots` of a pod's resolv.conf: names with fewer dots are tried with the search domains first."""
 
@@ -37,6 +38,11 @@ def is_address(host: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def is_pod_address(ip: str) -> bool:
+    """Whether an IPv4 address is of the network that pods get theirs from."""
+    return ip.startswith(_POD_PREFIX)
 
 
 class Addresses:

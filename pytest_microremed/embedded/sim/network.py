@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from pytest_microremed.embedded.api.store import Object, Store
-from pytest_microremed.embedded.sim.addresses import DNS_IP, KUBERNETES_IP, Addresses, is_address
+from pytest_microremed.embedded.sim.addresses import DNS_IP, KUBERNETES_IP, Addresses, is_address, is_pod_address
 from pytest_microremed.embedded.sim.model import Container, Nodes, PodSandbox
 from pytest_microremed.embedded.sim.network_policy import DNS, NetworkPolicies, Peer
 
@@ -207,6 +207,8 @@ class Network:
     def _route(self, source: PodSandbox | None, ip: str, port: int) -> _Route:
         if source is not None and _is_local(source, ip):
             return _Route(ip, port, source)
+        if is_pod_address(ip):
+            return self._deliver(source, ip, port)
         if ip == KUBERNETES_IP:
             return _Route(ip, 6443, verdict="deliver" if port == 443 else "drop")
         service = self.addresses.service_by_ip(ip)
@@ -278,7 +280,9 @@ class Network:
     def _random(self, pod: PodSandbox | None) -> random.Random:
         """Its own reproducible sequence for each pod name."""
         name = f"{pod.namespace}/{pod.name}" if pod else ""
-        return self._randoms.setdefault(name, random.Random(f"{self._seed}/{name}"))
+        if name not in self._randoms:
+            self._randoms[name] = random.Random(f"{self._seed}/{name}")
+        return self._randoms[name]
 
 
 def _is_local(source: PodSandbox, ip: str) -> bool:
