@@ -111,11 +111,11 @@ class ControlPlane:
         """One round of the event loop."""
         self.loop.run_until_complete(asyncio.sleep(0))
 
-    def advance(self, seconds: float) -> None:
-        """Let simulated time pass, second by second."""
+    def advance(self, seconds: float, step: float = 1) -> None:
+        """Let simulated time pass, by default second by second."""
         end = self.loop.seconds + seconds
         while self.loop.seconds < end:
-            self.loop.seconds = min(end, self.loop.seconds + 1)
+            self.loop.seconds = min(end, self.loop.seconds + step)
             self.settle()
 
     def create(self, resource: Resource, obj: Object) -> Object:

@@ -85,10 +85,10 @@ def test_an_hour_later_they_are_gone(plane: ControlPlane, monkeypatch: pytest.Mo
     record(plane, pod(plane))
     now = plane.clock.now()
     monkeypatch.setattr(plane.clock, "now", lambda: now + timedelta(minutes=59))
-    plane.advance(3601)
+    plane.advance(3601, step=600)
     assert len(recorded(plane)) == 1
     monkeypatch.setattr(plane.clock, "now", lambda: now + timedelta(minutes=62))
-    plane.advance(3601)
+    plane.advance(3601, step=600)
     assert recorded(plane) == []
 
 
