@@ -27,7 +27,7 @@ class Controller:
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Take the result that a report carries; the one after teardown is the last (reports of workers interleave)."""
-        if report.when == "???":
+        if str(report.when) == "???":  # pytest-xdist's own report of a test whose worker died
             self._crashed(report.nodeid)
             return
         result = read(report.user_properties)
@@ -72,7 +72,7 @@ class Controller:
 
 
 def blame_infrastructure(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-    """Without a verdict there is no failed repair: trouble in the call is an ERROR like one in setup (JUnit `<error>`)."""
+    """Without a verdict there is no failed repair: trouble in the call is an ERROR as in setup (JUnit `<error>`)."""
     if case_of(item) is None or call.excinfo is None:
         return
     if isinstance(call.excinfo.value, MicroremedError):

@@ -1,12 +1,12 @@
 """The exception tree.
 
-    MicroremedError
-    ├── UsageError            what the user wrote is wrong: one line, exit 4, nothing deployed
-    ├── InfrastructureError   what is not the remediator's doing: ERROR, never a failed repair
-    │   └── ClusterError      the cluster did not do what it was asked
-    │       └── WaitTimeout   a wait ran out; the message says what was waited for
-    ├── NotPosed              the case could not be put to the remediator (setup: ERROR, not counted)
-    └── PlaybookError         the remediator's answer is no playbook: a failed attempt, with the reason
+MicroremedError
+├── UsageError            what the user wrote is wrong: one line, exit 4, nothing deployed
+├── InfrastructureError   what is not the remediator's doing: ERROR, never a failed repair
+│   └── ClusterError      the cluster did not do what it was asked
+│       └── WaitTimeout   a wait ran out; the message says what was waited for
+├── NotPosed              the case could not be put to the remediator (setup: ERROR, not counted)
+└── PlaybookError         the remediator's answer is no playbook: a failed attempt, with the reason
 """
 
 from __future__ import annotations

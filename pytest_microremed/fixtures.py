@@ -47,7 +47,11 @@ def _recorder(request: pytest.FixtureRequest, case: Case, _microremed: Session) 
 
 @pytest.fixture
 def _posed(
-    request: pytest.FixtureRequest, case: Case, remediator: Remediator, _microremed: Session, _recorder: Recorder
+    request: pytest.FixtureRequest,
+    case: Case,
+    remediator: Remediator,
+    _microremed: Session,
+    _recorder: Recorder,
 ) -> Iterator[Posed]:
     from pytest_microremed.posing import dismantle, pose
 

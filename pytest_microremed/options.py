@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from pytest_microremed.errors import UsageError
+from pytest_microremed.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,7 @@ OPTIONS = (
     Option(
         "remediator",
         "--remediator",
-        "Who repairs: a known name (noop, oracle, restart, …), a dotted path pkg.mod:attr, or a playbook file or folder",
+        "Who repairs: a name (noop, oracle, restart, …), a dotted path pkg.mod:attr, or a playbook file or folder",
         "NAME|PATH",
     ),
     Option("model", "--model", "Model for remediators that use one", "NAME"),
@@ -72,22 +73,6 @@ OPTIONS = (
     ),
     Option("results", "--microremed-results", "Append one JSON object per finished case to this file", "PATH"),
 )
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The resolved options; `sources` says for each whether it came from option, environment, ini or default."""
-
-    remediator: str | None
-    model: str | None
-    t_max: int
-    full: bool
-    results: str | None
-    sources: Mapping[str, str]
-
-    def describe(self, name: str) -> str:
-        """`oracle (from option)`."""
-        return f"{getattr(self, name)} (from {self.sources[name]})"
 
 
 def add_options(parser: pytest.Parser) -> None:

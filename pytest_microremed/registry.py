@@ -51,9 +51,7 @@ class Registry:
         named `context`, else with nothing. Raises UsageError if the name is taken or could not be chosen.
         """
         if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name) or _is_path(name):
-            raise UsageError(
-                f"remediator {name!r} of {_origin(factory)}: a name has letters, digits, - and _"
-            )
+            raise UsageError(f"remediator {name!r} of {_origin(factory)}: a name has letters, digits, - and _")
         if name in self._entries:
             first = _origin(self._entries[name])
             raise UsageError(f"remediator {name!r} is registered twice: {first} and {_origin(factory)}")
@@ -133,9 +131,7 @@ def _takes_context(factory: Callable[..., Any]) -> bool:
     except ValueError:  # some built-in types have none
         return False
     positional = [p for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
-    return bool(positional) and (
-        positional[0].default is inspect.Parameter.empty or positional[0].name == "context"
-    )
+    return bool(positional) and (positional[0].default is inspect.Parameter.empty or positional[0].name == "context")
 
 
 def _describe(error: Exception) -> str:

@@ -64,7 +64,7 @@ class Tokens:
     reasoning: int | None = None
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CaseResult:
     """Everything a report needs of one case; plain JSON by `to_json`."""
 
@@ -86,6 +86,10 @@ class CaseResult:
     injector: str = ""
     versions: dict[str, str] = field(default_factory=dict)
     schema: int = SCHEMA
+
+    def __repr__(self) -> str:
+        """Short, because pytest shows it where an assertion on it fails."""
+        return f"<{self.case['id']}: {self.outcome}>"
 
     @property
     def recovered(self) -> bool:
@@ -115,9 +119,7 @@ class CaseResult:
             **{
                 **data,
                 "verdict": verdict
-                and Verdict(
-                    **{**verdict, "collateral": tuple(verdict["collateral"]), "how": tuple(verdict["how"])}
-                ),
+                and Verdict(**{**verdict, "collateral": tuple(verdict["collateral"]), "how": tuple(verdict["how"])}),
                 "attempts": tuple(Attempt(**a) for a in data.get("attempts", ())),
                 "tokens": tokens and Tokens(**tokens),
             }

@@ -14,19 +14,17 @@ from pytest_microremed.clock import WallClock
 from pytest_microremed.data import cases_dir
 from pytest_microremed.errors import UsageError
 from pytest_microremed.incident import ProbeResult, Remediator
-from pytest_microremed.options import Settings
 from pytest_microremed.recorder import Recorder
 from pytest_microremed.registry import Registry, RemediatorContext
 from pytest_microremed.report.jsonl import JsonLines
 from pytest_microremed.result import CaseResult
+from pytest_microremed.settings import Settings
 from pytest_microremed.stopwatch import Stopwatch
 
 if TYPE_CHECKING:
     from pytest_microremed.posing import Posed
     from pytest_microremed.testbed import Testbed
     from pytest_microremed.trial import Trial
-
-
 
 
 class Session:

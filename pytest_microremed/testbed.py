@@ -34,7 +34,7 @@ class Testbed:
         return baseline
 
     def reset(self, baseline: Baseline, *, recycle: tuple[str, ...] = ()) -> None:
-        """Put everything back as it was before the case, fresh pods for `recycle`; marks the testbed dirty on failure."""
+        """Put everything back as it was before the case, with fresh pods for `recycle`; dirty if that fails."""
         try:
             restore(self.cluster, baseline, recycle=recycle)
         except ClusterError as error:

@@ -14,8 +14,8 @@ from pytest_microremed.playbook.lint import lint
 from pytest_microremed.playbook.playbook import Playbook
 from pytest_microremed.playbook.runner import PlaybookRunner
 from pytest_microremed.posing import Posed
-from pytest_microremed.result import Attempt, CaseResult, Verdict
 from pytest_microremed.recorder import Recorder
+from pytest_microremed.result import Attempt, CaseResult, Outcome, Verdict
 from pytest_microremed.systems.baseline import changes
 
 
@@ -61,7 +61,7 @@ class Trial:
                 "down_at_start": availability.down_at_start,
             }
         )
-        outcome = "recovered" if verdict.recovered else "not recovered"
+        outcome: Outcome = "recovered" if verdict.recovered else "not recovered"
         return self.recorder.record(outcome, verdict.reason, verdict=verdict, attempts=tuple(attempts))
 
     def _look(self) -> Evidence:
@@ -108,7 +108,9 @@ class Trial:
     def _verdict(self, verification: Verification | None, before: Evidence, last: Attempt) -> Verdict:
         if verification is None:
             return Verdict(False, False, False, False, last.reason)
-        beside = [c for c in changes(self.posed.testbed.cluster, self.posed.baseline) if c.name != self.posed.workload.name]
+        beside = [
+            c for c in changes(self.posed.testbed.cluster, self.posed.baseline) if c.name != self.posed.workload.name
+        ]
         return Verdict(
             recovered=verification.recovered,
             fault_gone=verification.fault_gone,

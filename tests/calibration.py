@@ -38,7 +38,19 @@ def calibrate(remediator: str, selection: list[str]) -> int:
     with tempfile.TemporaryDirectory() as folder:
         results = Path(folder) / "results.jsonl"
         start = time.monotonic()
-        command = [sys.executable, "-m", "pytest", "cases", "-n", WORKERS, "-q", "--no-header", "--tb=no", "-p", "no:cacheprovider"]
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            "cases",
+            "-n",
+            WORKERS,
+            "-q",
+            "--no-header",
+            "--tb=no",
+            "-p",
+            "no:cacheprovider",
+        ]
         run = subprocess.run(
             [*command, f"--remediator={remediator}", f"--microremed-results={results}", *selection],
             cwd=ROOT, capture_output=True, text=True, check=False,
@@ -50,7 +62,10 @@ def calibrate(remediator: str, selection: list[str]) -> int:
     outcomes = collections.Counter(record["outcome"] for record in records)
     good = len(records) == expected and outcomes == {EXPECTED[remediator]: expected}
     counts = ", ".join(f"{n} {outcome}" for outcome, n in outcomes.items())
-    print(f"{remediator}: {counts} of {expected} in {minutes:.1f} min: {'as it must be' if good else 'WRONG'}", flush=True)
+    print(
+        f"{remediator}: {counts} of {expected} in {minutes:.1f} min: {'as it must be' if good else 'WRONG'}",
+        flush=True,
+    )
     if not good:
         for record in records:
             if record["outcome"] != EXPECTED[remediator]:
@@ -61,7 +76,17 @@ def calibrate(remediator: str, selection: list[str]) -> int:
 
 def collected(selection: list[str]) -> int:
     """How many cases the selection holds."""
-    command = [sys.executable, "-m", "pytest", "cases", "--collect-only", "-q", "-p", "no:cacheprovider", *selection]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "cases",
+        "--collect-only",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        *selection,
+    ]
     run = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
     return sum("::" in line for line in run.stdout.splitlines())
 

@@ -85,7 +85,10 @@ def test_every_member_of_the_configuration_family_occurs(cases: list[Case]) -> N
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("- {system: s, fault: f, target: t, colour: red}", "[1].colour: unknown key; known: fault, system, target, variant"),
+        (
+            "- {system: s, fault: f, target: t, colour: red}",
+            "[1].colour: unknown key; known: fault, system, target, variant",
+        ),
         ("- {system: s, fault: f}", "[1].target: missing"),
         ("- {system: s, fault: 7, target: t}", "[1].fault: must be a string, not 7"),
         ("system: s", "must be a list of cases"),

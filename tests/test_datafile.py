@@ -40,9 +40,7 @@ def test_nested_values_become_dataclasses() -> None:
         "loud": True,
         "free": [1],
     }
-    assert build(Thing, data, FILE) == Thing(
-        "x", (Part(1.0), Part(2.5, "blue")), {"p": Part(3.0)}, None, True, [1]
-    )
+    assert build(Thing, data, FILE) == Thing("x", (Part(1.0), Part(2.5, "blue")), {"p": Part(3.0)}, None, True, [1])
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,7 @@ def lines(results: Sequence[CaseResult]) -> Iterator[str]:
     """The section's lines: totals, a table by level, system and fault, and the cases that do not count."""
     total = rates(results)
     yield _headline(results, total)
-    rows = [_HEAD]
+    rows: list[tuple[str, ...]] = [_HEAD]
     for group in GROUPS:
         rows += [_row(f"{group} {value}", r) for value, r in grouped(results, group).items()]
     rows.append(_row("all", total))
@@ -30,7 +30,11 @@ def _headline(results: Sequence[CaseResult], total: Rates) -> str:
     first = results[0]
     who = first.remediator + (f" with {first.model}" if first.model else "")
     where = ", ".join(dict.fromkeys(r.cluster for r in results if r.cluster)) or "no cluster"
-    parts = [f"{total.recovered} recovered", f"{total.not_recovered} not recovered", f"{total.not_posed} not posed"]
+    parts = [
+        f"{total.recovered} recovered",
+        f"{total.not_recovered} not recovered",
+        f"{total.not_posed} not posed",
+    ]
     if total.crashed:
         parts.append(f"{total.crashed} crashed")
     return f"{who} on {where}: {', '.join(parts)} of {total.cases}"

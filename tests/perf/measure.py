@@ -139,7 +139,12 @@ def _plain(testbed: Testbed, case: Case, playbook: str, folder: Path) -> float:
             f"localhost ansible_connection=local ansible_python_interpreter={sys.executable} ansible_become=false\n"
         )
         path = os.pathsep.join((str(Path(sys.executable).parent), "/usr/bin", "/bin"))
-        environment = {"PATH": path, "HOME": name, "KUBECONFIG": str(home / "kubeconfig"), "LC_ALL": "C.UTF-8"}
+        environment = {
+            "PATH": path,
+            "HOME": name,
+            "KUBECONFIG": str(home / "kubeconfig"),
+            "LC_ALL": "C.UTF-8",
+        }
         start = time.perf_counter()
         run = subprocess.run(
             ["ansible-playbook", "-i", "inventory", "playbook.yml"],

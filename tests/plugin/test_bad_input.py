@@ -32,15 +32,24 @@ def test_an_unknown_remediator(benchmark_folder: Folder, workers: tuple[str, ...
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("- {system: shop, fault: cpu-stress, target: web}", "*easy.yaml*shop*online-boutique*simple-micro*train-ticket*"),
+        (
+            "- {system: shop, fault: cpu-stress, target: web}",
+            "*easy.yaml*shop*online-boutique*simple-micro*train-ticket*",
+        ),
         ("- {system: simple-micro, fault: fire, target: hello-service}", "*easy.yaml*fire*cpu-stress*"),
-        ("- {system: simple-micro, fault: cpu-stress, target: web}", "*easy.yaml*web*hello-service*time-service*"),
+        (
+            "- {system: simple-micro, fault: cpu-stress, target: web}",
+            "*easy.yaml*web*hello-service*time-service*",
+        ),
         (
             "- {system: simple-micro, fault: pod-config-error, target: hello-service, variant: mood}",
             "*easy.yaml*mood*resource-limits*",
         ),
         ("- {system: simple-micro, fault: cpu-stress}", "*easy.yaml: ?1?.target: missing"),
-        ("- {system: simple-micro, fault: cpu-stress, target: x, y: 1}", "*easy.yaml: ?1?.y: unknown key; known: *"),
+        (
+            "- {system: simple-micro, fault: cpu-stress, target: x, y: 1}",
+            "*easy.yaml: ?1?.y: unknown key; known: *",
+        ),
         ("- {system: [", "*easy.yaml*is no YAML*"),
     ],
     ids=["system", "fault", "target", "variant", "missing", "unknown-key", "yaml"],
@@ -52,11 +61,17 @@ def test_a_malformed_case(benchmark_folder: Folder, line: str, message: str) -> 
 def test_an_unknown_level(benchmark_folder: Folder) -> None:
     folder = benchmark_folder()
     folder.path.joinpath("easy.yaml").rename(folder.path / "brutal.yaml")
-    refused(folder.runpytest_subprocess("--remediator=noop"), "*brutal.yaml: unknown level*known: easy, medium, hard, full")
+    refused(
+        folder.runpytest_subprocess("--remediator=noop"),
+        "*brutal.yaml: unknown level*known: easy, medium, hard, full",
+    )
 
 
 def test_a_model_for_a_remediator_without_one(benchmark_folder: Folder) -> None:
-    refused(benchmark_folder().runpytest_subprocess("--remediator=noop", "--model=glm-4.5"), "--model: *uses no model*")
+    refused(
+        benchmark_folder().runpytest_subprocess("--remediator=noop", "--model=glm-4.5"),
+        "--model: *uses no model*",
+    )
 
 
 def test_a_results_file_that_cannot_be_written(benchmark_folder: Folder) -> None:

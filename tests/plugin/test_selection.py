@@ -13,7 +13,17 @@ ROOT = Path(__file__).parents[2]
 
 def collect(*args: str) -> list[str]:
     run = subprocess.run(
-        [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", str(ROOT / "cases"), *args],
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "--collect-only",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            str(ROOT / "cases"),
+            *args,
+        ],
         capture_output=True,
         text=True,
         cwd=ROOT,

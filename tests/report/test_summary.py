@@ -16,7 +16,13 @@ from pytest_microremed.result import Attempt, CaseResult, Outcome, Tokens, Verdi
 
 
 def result(outcome: Outcome = "recovered", number: int = 1, **fields: Any) -> CaseResult:
-    case = {"id": f"easy-{number:03}", "level": "easy", "number": number, "system": "shop", "fault": "cpu-stress"}
+    case = {
+        "id": f"easy-{number:03}",
+        "level": "easy",
+        "number": number,
+        "system": "shop",
+        "fault": "cpu-stress",
+    }
     verdict = Verdict(outcome == "recovered", outcome == "recovered", True, True, "because")
     return CaseResult(case, "oracle", outcome, "because", verdict, **{"cluster": "embedded", **fields})
 
@@ -53,7 +59,10 @@ def test_clean_is_stricter_than_recovered() -> None:
     harmed = Verdict(True, True, True, True, "ok", collateral=("Service/web: removed",))
     interrupted = Verdict(True, True, True, True, "ok", disruption_s=4.0)
     excused = Verdict(True, True, True, True, "ok", disruption_s=4.0, down_at_start=True)
-    results = [result(), *(CaseResult(result().case, "x", "recovered", "", v) for v in (harmed, interrupted, excused))]
+    results = [
+        result(),
+        *(CaseResult(result().case, "x", "recovered", "", v) for v in (harmed, interrupted, excused)),
+    ]
     r = rates(results)
     assert (r.recovered, r.clean) == (4, 2)
 
