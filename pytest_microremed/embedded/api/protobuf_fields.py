@@ -159,7 +159,7 @@ _ROWS = {
     "PodDisruptionBudgetSpec": "minAvailable selector maxUnavailable unhealthyPodEvictionPolicy",
     "PodFailurePolicy": "rules",
     "PodFailurePolicyOnExitCodesRequirement": "containerName operator values",
-    "PodFailurePolicyOnPodConditionsPattern": "type",
+    "PodFailurePolicyOnPodConditionsPattern": "type status",
     "PodFailurePolicyRule": "action onExitCodes onPodConditions",
     "PodOS": "name",
     "PodReadinessGate": "conditionType",
