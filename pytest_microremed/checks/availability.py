@@ -1,4 +1,5 @@
-"""How long a Service had nobody to send requests to, seen from its Endpoints as they change."""
+"""How long a Service had nobody to send requests to beyond what the fault did, seen from its Endpoints as
+they change."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_microremed.cluster.cluster import Cluster
-from pytest_microremed.cluster.kinds import ENDPOINTS, Obj
+from pytest_microremed.cluster.kinds import ENDPOINTS, PODS, Obj
 from pytest_microremed.errors import ClusterError
 
 if TYPE_CHECKING:
@@ -27,12 +28,18 @@ class Availability:
     """What the monitor has seen between start and stop."""
 
     disruption_s: float | None
-    """Cluster seconds without any ready endpoint; None where there is no Service to watch."""
+    """Cluster seconds without any ready endpoint that the fault does not account for; None where there is
+    no Service."""
     down_at_start: bool
+    """Whether there was no ready endpoint to begin with."""
 
 
 class AvailabilityMonitor:
     """Watches the Endpoints of one Service in a thread of its own, from `start` to `stop`.
+
+    A fault may by itself make a pod unready at any time: half of the packets lost is enough now and then.
+    That is no interruption of the playbook's as long as a pod from the start is still there, unready, with
+    the containers it had. The time in which those pods are gone and no other is ready is.
 
     A watch that ends, breaks or falls silent is begun anew with a fresh list; what happened in between is
     then seen as late as that.
@@ -40,6 +47,7 @@ class AvailabilityMonitor:
 
     def __init__(self, cluster: Cluster, namespace: str, service: str | None) -> None:
         self._cluster = cluster
+        self._namespace = namespace
         self._service = service
         self._path = ENDPOINTS.path(namespace)
         self._query = {"fieldSelector": f"metadata.name={service}"}
@@ -47,6 +55,8 @@ class AvailabilityMonitor:
         self._stopped = threading.Event()
         self._stream: BaseHTTPResponse | None = None
         self._thread = threading.Thread(target=self._run, name=f"availability of {service}", daemon=True)
+        self._first_pods: dict[str, frozenset[str]] = {}
+        """Running containers at the start by pod uid."""
         self._down_since: float | None = None
         self._down_at_start = False
         self._disruption_s = 0.0
@@ -56,8 +66,12 @@ class AvailabilityMonitor:
         """Look once, and go on watching. Raises ClusterError if the first look fails."""
         if self._service is None:
             return
-        self._version = self._list()
-        self._down_at_start = self._down_since is not None
+        endpoints = self._list()
+        self._down_at_start = not has_endpoint(endpoints)
+        for name in _pod_names(endpoints, "addresses", "notReadyAddresses"):
+            pod = self._cluster.get(PODS, self._namespace, name)
+            if pod is not None:
+                self._first_pods[pod["metadata"]["uid"]] = _running(pod)
         self._thread.start()
 
     def stop(self) -> Availability:
@@ -70,7 +84,7 @@ class AvailabilityMonitor:
                 with contextlib.suppress(ValueError, RuntimeError, OSError):  # it ends by itself just now
                     self._stream.shutdown()
         self._thread.join(_JOIN_S)
-        self._note(ready=True)  # counts an interruption that is still going on
+        self._note(interrupted=False)  # counts an interruption that is still going on
         return Availability(self._disruption_s, self._down_at_start)
 
     def _run(self) -> None:
@@ -79,9 +93,9 @@ class AvailabilityMonitor:
         while not self._stopped.is_set():
             try:
                 for event in self._events():
-                    self._note(ready=event["type"] != "DELETED" and has_endpoint(event["object"]))
+                    self._judge({} if event["type"] == "DELETED" else event["object"])
                 if not self._stopped.is_set():
-                    self._version = self._list()
+                    self._judge(self._list())
             except (HTTPError, OSError, ValueError, ClusterError):
                 # The connection broke, or the answer was no watch: whoever asks the cluster next reports
                 # that it is away.
@@ -97,6 +111,9 @@ class AvailabilityMonitor:
         stream = self._cluster.connection.open_stream(self._path, query, _SILENCE_S)
         with self._lock:
             self._stream = stream
+            if self._stopped.is_set():
+                stream.close()
+                return
         try:
             for line in _lines(stream):
                 event = json.loads(line)
@@ -108,20 +125,27 @@ class AvailabilityMonitor:
                 self._stream = None
             stream.close()
 
-    def _list(self) -> str:
-        """Note the state of now; the version to watch from."""
-        found = self._cluster.connection.request(
-            "GET", self._path, f"Endpoints of {self._service}", query=self._query
-        )
-        self._note(ready=any(has_endpoint(item) for item in found["items"] or []))
-        version: str = found["metadata"]["resourceVersion"]
-        return version
+    def _list(self) -> Obj:
+        """The Endpoints now, empty if there are none; remembers the version to watch from."""
+        found = self._cluster.connection.request("GET", self._path, f"Endpoints of {self._service}", query=self._query)
+        self._version = found["metadata"]["resourceVersion"]
+        return next(iter(found["items"] or []), {})
 
-    def _note(self, *, ready: bool) -> None:
+    def _judge(self, endpoints: Obj) -> None:
+        self._note(interrupted=not has_endpoint(endpoints) and not self._is_the_faults(endpoints))
+
+    def _is_the_faults(self, endpoints: Obj) -> bool:
+        for name in _pod_names(endpoints, "notReadyAddresses"):
+            pod = self._cluster.get(PODS, self._namespace, name)
+            if pod is not None and self._first_pods.get(pod["metadata"]["uid"]) == _running(pod):
+                return True
+        return False
+
+    def _note(self, *, interrupted: bool) -> None:
         now = self._cluster.clock.now()
-        if not ready and self._down_since is None:
+        if interrupted and self._down_since is None:
             self._down_since = now
-        elif ready and self._down_since is not None:
+        elif not interrupted and self._down_since is not None:
             self._disruption_s += now - self._down_since
             self._down_since = None
 
@@ -129,6 +153,18 @@ class AvailabilityMonitor:
 def has_endpoint(endpoints: Obj) -> bool:
     """Whether an Endpoints object has a ready address."""
     return any(subset.get("addresses") for subset in endpoints.get("subsets") or [])
+
+
+def _pod_names(endpoints: Obj, *kinds: str) -> list[str]:
+    subsets = endpoints.get("subsets") or []
+    addresses = [address for subset in subsets for kind in kinds for address in subset.get(kind) or []]
+    return [a["targetRef"]["name"] for a in addresses if (a.get("targetRef") or {}).get("kind") == "Pod"]
+
+
+def _running(pod: Obj) -> frozenset[str]:
+    """The ids of the containers that run."""
+    statuses = pod.get("status", {}).get("containerStatuses") or []
+    return frozenset(s["containerID"] for s in statuses if "running" in s.get("state", {}))
 
 
 def _lines(stream: BaseHTTPResponse) -> Iterator[bytes]:

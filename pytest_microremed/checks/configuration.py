@@ -137,9 +137,7 @@ def _is_ip(host: str) -> bool:
     return True
 
 
-def setting_for(
-    cluster: Cluster, workload: Workload, namespace: str, healthy: View, mutation: Mutation
-) -> Setting:
+def setting_for(cluster: Cluster, workload: Workload, namespace: str, healthy: View, mutation: Mutation) -> Setting:
     """What the mutation makes wrong, read off the healthy target."""
     if mutation.variable is None:
         return ResourceLimits(cluster, workload, namespace)

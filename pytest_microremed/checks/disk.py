@@ -54,9 +54,7 @@ class DiskWrite:
                 return CheckResult(False, f"{name}: {rate}", {"MB/s": rates, "container": self._container})
             rates[name] = round(rate, 1)
         slowest = min(rates.values())
-        reason = (
-            f"writes {slowest:g} MB/s at least" if slowest >= MB_PER_S else f"writes only {slowest:g} MB/s"
-        )
+        reason = f"writes {slowest:g} MB/s at least" if slowest >= MB_PER_S else f"writes only {slowest:g} MB/s"
         return CheckResult(slowest >= MB_PER_S, reason, {"MB/s": rates, "container": self._container})
 
     def refresh(self) -> None:

@@ -22,9 +22,7 @@ def effective_value(cluster: Cluster, namespace: str, container: Obj, variable: 
             continue
         for key, kind in (("configMapRef", CONFIG_MAPS), ("secretRef", SECRETS)):
             if key in source:
-                value = _data(cluster, namespace, kind, source[key]["name"]).get(
-                    variable.removeprefix(prefix)
-                )
+                value = _data(cluster, namespace, kind, source[key]["name"]).get(variable.removeprefix(prefix))
                 if value is not None:
                     return value
     return None

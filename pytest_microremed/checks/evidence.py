@@ -40,9 +40,7 @@ class Evidence:
     """The container ids of each pod, by pod uid and container."""
 
 
-def gather(
-    cluster: Cluster, injection: Injection, fault: Fault, workload: Workload, namespace: str
-) -> Evidence:
+def gather(cluster: Cluster, injection: Injection, fault: Fault, workload: Workload, namespace: str) -> Evidence:
     """Look at the target now. Raises ClusterError."""
     view = Target(cluster, workload, namespace).look()
     spec = view.workload["spec"] if view.workload else {}

@@ -97,9 +97,7 @@ class PacketLoss(_Network):
 
     def measure(self, view: View) -> CheckResult:
         results = self._ping(view, PINGS)
-        evidence = {
-            pod: vars(result) if isinstance(result, Pings) else result for pod, result in results.items()
-        }
+        evidence = {pod: vars(result) if isinstance(result, Pings) else result for pod, result in results.items()}
         for pod, result in results.items():
             if isinstance(result, str):
                 return CheckResult(False, f"{pod}: {result}", evidence)
@@ -115,9 +113,7 @@ class RoundTrip(_Network):
 
     PINGS = 10
 
-    def __init__(
-        self, cluster: Cluster, system: System, workload: Workload, namespace: str, healthy: View
-    ) -> None:
+    def __init__(self, cluster: Cluster, system: System, workload: Workload, namespace: str, healthy: View) -> None:
         """Measure the healthy target; NotPosed if its network does not answer."""
         super().__init__(cluster, system, workload, namespace)
         averages = []
@@ -129,21 +125,15 @@ class RoundTrip(_Network):
 
     def measure(self, view: View) -> CheckResult:
         results = self._ping(view, self.PINGS)
-        evidence = {
-            pod: vars(result) if isinstance(result, Pings) else result for pod, result in results.items()
-        }
+        evidence = {pod: vars(result) if isinstance(result, Pings) else result for pod, result in results.items()}
         for pod, result in results.items():
             if isinstance(result, str):
                 return CheckResult(False, f"{pod}: {result}", evidence)
             # Half of the answers at least: a pod that drops the slow packets is not quick.
             if result.average_ms is None or 2 * result.received < result.sent:
-                return CheckResult(
-                    False, f"{pod}: {result.received} of {result.sent} pings answered", evidence
-                )
+                return CheckResult(False, f"{pod}: {result.received} of {result.sent} pings answered", evidence)
             if result.average_ms >= self.threshold_ms:
-                reason = (
-                    f"{pod}: round trip {result.average_ms:.0f} ms, allowed are {self.threshold_ms:.0f} ms"
-                )
+                reason = f"{pod}: round trip {result.average_ms:.0f} ms, allowed are {self.threshold_ms:.0f} ms"
                 return CheckResult(False, reason, evidence)
         slowest = max((r.average_ms or 0.0 for r in results.values() if isinstance(r, Pings)), default=0.0)
         return CheckResult(True, f"round trip {slowest:.1f} ms at most", evidence)

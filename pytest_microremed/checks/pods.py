@@ -16,9 +16,7 @@ class PodHealth:
     then "ready" and dead.
     """
 
-    def __init__(
-        self, cluster: Cluster, system: System, workload: Workload, namespace: str, healthy: View
-    ) -> None:
+    def __init__(self, cluster: Cluster, system: System, workload: Workload, namespace: str, healthy: View) -> None:
         self._cluster = cluster
         self._system = system
         self._workload = workload
@@ -31,9 +29,7 @@ class PodHealth:
             for container, image in self._images.items():
                 current = (container_of(pod, container) or {}).get("image")
                 if current != image:
-                    return CheckResult(
-                        False, f"{name_of(pod)}/{container} runs {current} instead of {image}", evidence
-                    )
+                    return CheckResult(False, f"{name_of(pod)}/{container} runs {current} instead of {image}", evidence)
             if not is_ready(pod):
                 return CheckResult(False, f"{name_of(pod)} is not ready", evidence)
         trouble = self._ask(view)

@@ -65,9 +65,7 @@ class Reading:
 class Saturation:
     """Usage of one resource by every container of every pod of the target, out of metrics.k8s.io."""
 
-    def __init__(
-        self, cluster: Cluster, workload: Workload, namespace: str, healthy: View, resource: Resource
-    ) -> None:
+    def __init__(self, cluster: Cluster, workload: Workload, namespace: str, healthy: View, resource: Resource) -> None:
         """Take the limits of the healthy target, and wait until its usage is known and low.
 
         Raises NotPosed where it does not come to rest within `SETTLE_S`, or has no limit to saturate.
@@ -84,9 +82,7 @@ class Saturation:
         self._before: dict[str, datetime] = {}
         """The newest sample of each pod that does not count any more."""
         if workload.container not in self._limits:
-            raise NotPosed(
-                f"container {workload.container} of {workload.name} has no {resource} limit to saturate"
-            )
+            raise NotPosed(f"container {workload.container} of {workload.name} has no {resource} limit to saturate")
         last = CheckResult(False, "")
 
         def settled() -> bool:
@@ -100,9 +96,7 @@ class Saturation:
             raise NotPosed(f"{error} ({last.reason})") from None
 
     def measure(self, view: View) -> CheckResult:
-        samples = {
-            (s.pod, s.container): s for s in self._cluster.usage(self._namespace, self._workload.labels)
-        }
+        samples = {(s.pod, s.container): s for s in self._cluster.usage(self._namespace, self._workload.labels)}
         readings = [
             Reading(
                 f"{name_of(pod)}/{name}",

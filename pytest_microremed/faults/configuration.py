@@ -59,13 +59,10 @@ class ConfigurationInjection:
         def replaced() -> bool:
             pods = target.look().pods
             return bool(pods) and all(
-                pod["metadata"]["uid"] not in old and self.mutation.is_in({"spec": pod["spec"]})
-                for pod in pods
+                pod["metadata"]["uid"] not in old and self.mutation.is_in({"spec": pod["spec"]}) for pod in pods
             )
 
-        self.cluster.wait_for(
-            f"{self.workload.name}: its pods replaced by misconfigured ones", replaced, REPLACE_S
-        )
+        self.cluster.wait_for(f"{self.workload.name}: its pods replaced by misconfigured ones", replaced, REPLACE_S)
         if self.workload.kind == "Deployment":
             self._change(lambda spec: spec.update(strategy=strategy))
 

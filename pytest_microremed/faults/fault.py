@@ -76,11 +76,7 @@ class Fault:
         if rendered.get("kind") not in known:
             raise ValueError(f"kind {rendered.get('kind')!r} is none of {', '.join(known)}")
         metadata, spec = rendered.get("metadata"), rendered.get("spec")
-        if (
-            not isinstance(metadata, dict)
-            or not metadata.keys() >= {"name", "namespace"}
-            or not isinstance(spec, dict)
-        ):
+        if not isinstance(metadata, dict) or not metadata.keys() >= {"name", "namespace"} or not isinstance(spec, dict):
             raise ValueError("lacks metadata.name, metadata.namespace or spec")
         if "duration" in spec:
             raise ValueError("has a duration: the fault would heal by waiting")
@@ -123,9 +119,7 @@ def read_fault(path: Path) -> Fault:
     unknown = [variant for variant in fault.variants if variant not in VARIANTS]
     if unknown:
         raise UsageError(f"{path}: variants: unknown {unknown[0]!r}; known: {', '.join(VARIANTS)}")
-    _try(
-        path, "report", lambda: _render(fault.report, target="target", namespace="system", log_path=LOG_PATH)
-    )
+    _try(path, "report", lambda: _render(fault.report, target="target", namespace="system", log_path=LOG_PATH))
     if fault.resource is not None:
         _try(path, "resource", lambda: fault.render(_EXAMPLE))
     return fault

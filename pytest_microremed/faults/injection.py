@@ -59,9 +59,7 @@ def inject(
         chaos = ChaosInjection(cluster, _resource(cluster, fault, workload, case_id, namespace))
         chaos.start()
     except ClusterError as error:
-        raise NotPosed(
-            f"{fault.name} on {workload.name} of {system.name} was not injected: {error}"
-        ) from error
+        raise NotPosed(f"{fault.name} on {workload.name} of {system.name} was not injected: {error}") from error
     return chaos
 
 
@@ -105,7 +103,5 @@ def _memory_mib(cluster: Cluster, workload: Workload, namespace: str, pod: str) 
         None,
     )
     if used is None:
-        raise NotPosed(
-            f"no memory sample of {namespace}/{pod}/{workload.container}: is metrics.k8s.io served?"
-        )
+        raise NotPosed(f"no memory sample of {namespace}/{pod}/{workload.container}: is metrics.k8s.io served?")
     return str(int((MEMORY_SHARE * limit - used) // 2**20))

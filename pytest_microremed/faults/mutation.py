@@ -42,9 +42,7 @@ class Mutation:
             return changed
         # An entry of `env` wins over one of the same name from `envFrom`, so this also overrides ConfigMaps.
         entries = [entry for entry in container.get("env") or [] if entry["name"] != self.variable]
-        place = next(
-            (n for n, e in enumerate(container.get("env") or []) if e["name"] == self.variable), len(entries)
-        )
+        place = next((n for n, e in enumerate(container.get("env") or []) if e["name"] == self.variable), len(entries))
         entries.insert(place, {"name": self.variable, "value": self.value})
         container["env"] = entries
         return changed
@@ -57,9 +55,7 @@ class Mutation:
             return False
         if self.variable is None:
             return bool(container.get("resources", {}).get("limits") == STARVED["limits"])
-        return any(
-            e["name"] == self.variable and e.get("value") == self.value for e in container.get("env") or []
-        )
+        return any(e["name"] == self.variable and e.get("value") == self.value for e in container.get("env") or [])
 
     def _container(self, template: Obj) -> Obj:
         for container in template["spec"]["containers"]:
@@ -82,9 +78,7 @@ def possible_variants(workload: Workload) -> list[str]:
 def mutation_for(workload: Workload, variant: str) -> Mutation:
     """The change that this variant makes on this workload. UsageError where it cannot have it."""
     if variant not in possible_variants(workload):
-        raise UsageError(
-            f"{workload.name}: no variant {variant!r}; possible: {', '.join(possible_variants(workload))}"
-        )
+        raise UsageError(f"{workload.name}: no variant {variant!r}; possible: {', '.join(possible_variants(workload))}")
     if variant == "dependency-address":
         dependency = workload.dependencies[0]
         wrong = f"{dependency.service}-legacy"

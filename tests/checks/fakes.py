@@ -78,9 +78,7 @@ class FakeCluster(Cluster):
         self.objects: dict[tuple[str, str | None, str], Obj] = {}
         self.used: dict[tuple[str, str], tuple[float, float]] = {}
         """Cores and bytes by pod and container."""
-        self.answers: Callable[[str, str, Sequence[str]], ExecOutput | Exception] = lambda *_: ExecOutput(
-            "", "", 0
-        )
+        self.answers: Callable[[str, str, Sequence[str]], ExecOutput | Exception] = lambda *_: ExecOutput("", "", 0)
         self.commands: list[tuple[str, str, Sequence[str]]] = []
         self.numbers = 0
         self.sampled = START

@@ -72,9 +72,7 @@ def value(text: str | None) -> Callable[[FakeCluster], None]:
 def config_map(text: str) -> Callable[[FakeCluster], None]:
     def change(cluster: FakeCluster) -> None:
         metadata = {"name": "addresses", "namespace": NAMESPACE}
-        cluster.put(
-            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"REDIS_ADDR": text}}
-        )
+        cluster.put({"apiVersion": "v1", "kind": "ConfigMap", "metadata": metadata, "data": {"REDIS_ADDR": text}})
         main(cluster)["env"] = []
         main(cluster)["envFrom"] = [{"configMapRef": {"name": "addresses"}}]
 

@@ -15,9 +15,7 @@ from tests.checks.fakes import CART, NAMESPACE, FakeCluster, failed, shop, the_p
 QUICK = ExecOutput(
     "", "10+0 records in\n10+0 records out\n10485760 bytes (10.0MB) copied, 0.012 seconds, 833.3MB/s\n", 0
 )
-SLOW = ExecOutput(
-    "", "10+0 records in\n10+0 records out\n10485760 bytes (10 MB, 10 MiB) copied, 2.5 s, 4.2 MB/s\n", 0
-)
+SLOW = ExecOutput("", "10+0 records in\n10+0 records out\n10485760 bytes (10 MB, 10 MiB) copied, 2.5 s, 4.2 MB/s\n", 0)
 STUCK = ExecOutput("", "Terminated\n", 143)
 
 

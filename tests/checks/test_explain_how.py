@@ -64,7 +64,5 @@ def test_evidence_is_read_off_the_cluster() -> None:
         workload="cart-deployment",
         replicas=1,
         limits={"cpu": 0.2, "memory": 256.0 * 2**20},
-        pods={
-            "uid-of-cart-a": {"server": "containerd://cart-a-server", "probe": "containerd://cart-a-probe"}
-        },
+        pods={"uid-of-cart-a": {"server": "containerd://cart-a-server", "probe": "containerd://cart-a-probe"}},
     )

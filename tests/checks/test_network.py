@@ -70,9 +70,7 @@ def test_both_kinds_of_ping_are_understood() -> None:
     assert parse_ping("ping: permission denied (are you root?)") is None
 
 
-@pytest.mark.parametrize(
-    ("lost", "passed"), [(0, True), (LOST_AT_MOST, True), (LOST_AT_MOST + 1, False), (20, False)]
-)
+@pytest.mark.parametrize(("lost", "passed"), [(0, True), (LOST_AT_MOST, True), (LOST_AT_MOST + 1, False), (20, False)])
 def test_packet_loss(lost: int, passed: bool) -> None:
     cluster = shop()
     target, _ = look_healthy(cluster, CART, NAMESPACE)
@@ -91,9 +89,7 @@ def test_every_pod_of_the_target_is_asked() -> None:
     assert result.reason == "cart-b: 11 of 20 packets lost"
 
 
-@pytest.mark.parametrize(
-    ("average_ms", "passed"), [(0.4, True), (99.0, True), (101.0, False), (1000.0, False)]
-)
+@pytest.mark.parametrize(("average_ms", "passed"), [(0.4, True), (99.0, True), (101.0, False), (1000.0, False)])
 def test_round_trip_against_a_quick_baseline(average_ms: float, passed: bool) -> None:
     cluster = shop()
     target, healthy = look_healthy(cluster, CART, NAMESPACE)

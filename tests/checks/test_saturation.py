@@ -48,9 +48,7 @@ def test_saturation_is_seen_and_so_is_its_end(resource: str, used: tuple[float, 
         ({"cpu": "100m", "memory": "256Mi"}, "cpu limit 100m, 200m before"),
     ],
 )
-def test_another_limit_is_no_way_out_while_the_stressor_runs(
-    limits: dict[str, str | None], reason: str
-) -> None:
+def test_another_limit_is_no_way_out_while_the_stressor_runs(limits: dict[str, str | None], reason: str) -> None:
     cluster = shop()
     _, look = build(cluster)
     cluster.used["cart-a", "server"] = (0.2, 0)

@@ -32,9 +32,7 @@ def build(cluster: FakeCluster, workload: Workload = CART) -> ServingCheck:
 def test_a_healthy_target_serves_and_is_asked_by_its_peer_as_its_callers_do() -> None:
     cluster = shop()
     assert build(cluster).run().passed
-    assert cluster.commands == [
-        ("redis-a", "probe", ["wget", "-q", "-O", "/dev/null", "-T", "3", "http://cart:80/"])
-    ]
+    assert cluster.commands == [("redis-a", "probe", ["wget", "-q", "-O", "/dev/null", "-T", "3", "http://cart:80/"])]
 
 
 def test_what_is_not_http_is_asked_for_a_connection() -> None:

@@ -101,7 +101,5 @@ def test_somebody_elses_write_in_between_does_no_harm() -> None:
 
 def test_old_pods_that_stay_are_not_posed() -> None:
     cluster = Controllers(stuck=True)
-    with pytest.raises(
-        NotPosed, match=f"its pods replaced by misconfigured ones: not so after {REPLACE_S:g} s"
-    ):
+    with pytest.raises(NotPosed, match=f"its pods replaced by misconfigured ones: not so after {REPLACE_S:g} s"):
         start(cluster)

@@ -134,9 +134,7 @@ def test_a_fault_of_ones_own(tmp_path: Path) -> None:
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_a_mistake_is_one_line_with_file_and_key(
-    tmp_path: Path, changes: dict[str, object], message: str
-) -> None:
+def test_a_mistake_is_one_line_with_file_and_key(tmp_path: Path, changes: dict[str, object], message: str) -> None:
     path = write(tmp_path, **changes)
     with pytest.raises(UsageError) as caught:
         read_fault(path)

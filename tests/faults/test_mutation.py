@@ -86,14 +86,10 @@ def test_other_faults_have_no_variants() -> None:
 
 def template(workload: Workload) -> dict[str, Any]:
     env = [{"name": name, "value": value} for name, value in workload.env.items()]
-    return {
-        "spec": {"containers": [{"name": workload.container, "env": env, "resources": {}}, {"name": "probe"}]}
-    }
+    return {"spec": {"containers": [{"name": workload.container, "env": env, "resources": {}}, {"name": "probe"}]}}
 
 
-@pytest.mark.parametrize(
-    ("system", "workload", "variant"), POSSIBLE, ids=[f"{s}-{w.name}-{v}" for s, w, v in POSSIBLE]
-)
+@pytest.mark.parametrize(("system", "workload", "variant"), POSSIBLE, ids=[f"{s}-{w.name}-{v}" for s, w, v in POSSIBLE])
 def test_a_mutation_changes_its_field_only(system: str, workload: Workload, variant: str) -> None:
     mutation, right = mutation_for(workload, variant), template(workload)
     before = copy.deepcopy(right)
@@ -107,9 +103,7 @@ def test_a_mutation_changes_its_field_only(system: str, workload: Workload, vari
         assert main["env"] == was["env"]
     else:
         assert main["resources"] == was["resources"]
-        assert [e for e in main["env"] if e not in was["env"]] == [
-            {"name": mutation.variable, "value": mutation.value}
-        ]
+        assert [e for e in main["env"] if e not in was["env"]] == [{"name": mutation.variable, "value": mutation.value}]
         assert len([e for e in main["env"] if e["name"] == mutation.variable]) == 1
 
 
@@ -122,9 +116,7 @@ def test_an_override_takes_the_place_of_a_reference() -> None:
     assert mutation.apply(right)["spec"]["containers"][0]["env"] == [{"name": "PORT", "value": "4000"}]
 
 
-@given(
-    st.sampled_from(VARIANTS), st.lists(st.sampled_from(["A", "B", "PORT", "TIME_SERVICE_ADDR"]), unique=True)
-)
+@given(st.sampled_from(VARIANTS), st.lists(st.sampled_from(["A", "B", "PORT", "TIME_SERVICE_ADDR"]), unique=True))
 def test_applying_twice_is_applying_once(variant: str, names: list[str]) -> None:
     workload = find("simple-micro", "hello-service")
     mutation, right = mutation_for(workload, variant), template(workload)
