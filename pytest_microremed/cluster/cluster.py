@@ -20,7 +20,7 @@ __all__ = ["Cluster", "Conflict", "ContainerUsage", "ExecOutput", "Obj", "Reques
 
 T = TypeVar("T")
 
-FIELD_MANAGER = "pytest-microremed"
+_WRITER = {"fieldManager": "pytest-microremed"}
 _PATCH_TYPES = {
     "strategic": "application/strategic-merge-patch+json",
     "merge": "application/merge-patch+json",
@@ -76,8 +76,7 @@ class Cluster:
 
     def list(self, kind: Kind, namespace: str | None, labels: Mapping[str, str] | None = None) -> list[Obj]:
         """The objects of a namespace, or of all namespaces, that carry all of `labels`."""
-        query = {"labelSelector": _selector(labels)} if labels else None
-        items: list[Obj] = self._request("GET", kind, namespace, query=query)["items"] or []
+        items: list[Obj] = self._request("GET", kind, namespace, query=_selector(labels))["items"] or []
         for item in items:  # items of a typed list leave out what the list says of all of them
             item.setdefault("apiVersion", kind.api_version)
             item.setdefault("kind", kind.kind)
@@ -85,28 +84,27 @@ class Cluster:
 
     def create(self, obj: Obj) -> Obj:
         """POST; the kind is the object's own, the name may be a `generateName`. Conflict if it exists."""
-        meta = obj["metadata"]
-        kind = kind_of(obj)
-        what = _describe(kind, meta.get("namespace"), meta.get("name") or meta.get("generateName"))
-        created: Obj = self._send("POST", kind.path(meta.get("namespace")), what, obj)
+        kind, meta = kind_of(obj), obj["metadata"]
+        namespace = meta.get("namespace")
+        what = _describe(kind, namespace, meta.get("name") or meta.get("generateName"))
+        created: Obj = self._request("POST", kind, namespace, query=_WRITER, body=obj, what=what)
         return created
 
     def replace(self, obj: Obj) -> Obj:
         """PUT the whole object; without a resourceVersion whatever is there is overwritten."""
         meta = obj["metadata"]
-        return self._write("PUT", kind_of(obj), meta.get("namespace"), meta["name"], obj)
+        replaced: Obj = self._request("PUT", kind_of(obj), meta.get("namespace"), meta["name"], query=_WRITER, body=obj)
+        return replaced
 
     def apply(self, obj: Obj) -> Obj:
         """Server-side apply as field manager `pytest-microremed`, taking over fields that others own."""
         meta = obj["metadata"]
-        query = {"fieldManager": FIELD_MANAGER, "force": "true"}
-        kind = kind_of(obj)
-        what = _describe(kind, meta.get("namespace"), meta["name"])
-        applied: Obj = self.connection.request(
+        applied: Obj = self._request(
             "PATCH",
-            kind.path(meta.get("namespace"), meta["name"]),
-            what,
-            query=query,
+            kind_of(obj),
+            meta.get("namespace"),
+            meta["name"],
+            query={**_WRITER, "force": "true"},
             body=obj,
             content_type="application/apply-patch+yaml",
         )
@@ -122,36 +120,26 @@ class Cluster:
         how: Literal["strategic", "merge", "json"] = "merge",
     ) -> Obj:
         """Change a part of an object (Kubernetes API concepts: patch types)."""
-        return self._write("PATCH", kind, namespace, name, patch, _PATCH_TYPES[how])
+        patched: Obj = self._request(
+            "PATCH", kind, namespace, name, query=_WRITER, body=patch, content_type=_PATCH_TYPES[how]
+        )
+        return patched
 
     def delete(self, kind: Kind, namespace: str | None, name: str, *, grace_s: int | None = None) -> None:
         """Ask for deletion with background garbage collection; it is fine if there is no such object."""
         try:
-            self._send(
-                "DELETE",
-                kind.path(namespace, name),
-                _describe(kind, namespace, name),
-                _delete_options(grace_s),
-            )
+            self._request("DELETE", kind, namespace, name, body=_delete_options(grace_s))
         except RequestFailed as error:
             if error.status != 404:
                 raise
 
     def delete_all(self, kind: Kind, namespace: str, labels: Mapping[str, str] | None = None) -> None:
         """Ask for deletion of every object of the kind in the namespace that carries all of `labels`."""
-        query = {"labelSelector": _selector(labels)} if labels else None
-        self.connection.request(
-            "DELETE",
-            kind.path(namespace),
-            _describe(kind, namespace, None),
-            query=query,
-            body=_delete_options(None),
-        )
+        self._request("DELETE", kind, namespace, query=_selector(labels), body=_delete_options(None))
 
     def create_subresource(self, kind: Kind, namespace: str, name: str, subresource: str, body: Obj) -> Obj:
         """POST to a subresource, for instance `token` of a ServiceAccount or `eviction` of a Pod."""
-        what = f"{_describe(kind, namespace, name)}/{subresource}"
-        answer: Obj = self._send("POST", kind.path(namespace, name, subresource), what, body)
+        answer: Obj = self._request("POST", kind, namespace, name, subresource=subresource, query=_WRITER, body=body)
         return answer
 
     def execute(
@@ -180,9 +168,7 @@ class Cluster:
             for container in sample["containers"]
         ]
 
-    def wait_for(
-        self, what: str, condition: Callable[[], T | None], timeout_s: float, interval_s: float = 1.0
-    ) -> T:
+    def wait_for(self, what: str, condition: Callable[[], T | None], timeout_s: float, interval_s: float = 1.0) -> T:
         """The first result of `condition` that is true, asked every `interval_s`; both in cluster seconds.
 
         Raises WaitTimeout naming `what`. The condition is asked once more after the limit, so a slow machine
@@ -211,34 +197,24 @@ class Cluster:
         namespace: str | None,
         name: str | None = None,
         *,
+        subresource: str | None = None,
         query: Mapping[str, str] | None = None,
+        body: Any = None,
+        content_type: str = "application/json",
+        what: str | None = None,
     ) -> Any:
         return self.connection.request(
-            verb, kind.path(namespace, name), _describe(kind, namespace, name), query=query
+            verb,
+            kind.path(namespace, name, subresource),
+            what or _describe(kind, namespace, name, subresource),
+            query=query,
+            body=body,
+            content_type=content_type,
         )
 
-    def _send(
-        self, verb: str, path: str, what: str, body: Any, content_type: str = "application/json"
-    ) -> Any:
-        query = {"fieldManager": FIELD_MANAGER} if verb != "DELETE" else None
-        return self.connection.request(verb, path, what, query=query, body=body, content_type=content_type)
 
-    def _write(
-        self,
-        verb: str,
-        kind: Kind,
-        namespace: str | None,
-        name: str,
-        body: Any,
-        content_type: str = "application/json",
-    ) -> Obj:
-        what = _describe(kind, namespace, name)
-        written: Obj = self._send(verb, kind.path(namespace, name), what, body, content_type)
-        return written
-
-
-def _selector(labels: Mapping[str, str]) -> str:
-    return ",".join(f"{key}={value}" for key, value in labels.items())
+def _selector(labels: Mapping[str, str] | None) -> Mapping[str, str] | None:
+    return {"labelSelector": ",".join(f"{key}={value}" for key, value in labels.items())} if labels else None
 
 
 def _delete_options(grace_s: int | None) -> Obj:
@@ -246,5 +222,5 @@ def _delete_options(grace_s: int | None) -> Obj:
     return options if grace_s is None else {**options, "gracePeriodSeconds": grace_s}
 
 
-def _describe(kind: Kind, namespace: str | None, name: str | None) -> str:
-    return f"{kind.kind} {'/'.join(part for part in (namespace, name or '*') if part)}"
+def _describe(kind: Kind, namespace: str | None, name: str | None, subresource: str | None = None) -> str:
+    return f"{kind} {'/'.join(part for part in (namespace, name or '*', subresource) if part)}"

@@ -58,8 +58,7 @@ def issue_agent(cluster: Cluster, namespace: str) -> str:
     write = [*_READ, "create", "update", "patch", "delete", "deletecollection"]
     rules = [_rule(group, resources, write) for group, resources in _RESOURCES.items()]
     rules += [
-        _rule(group, resources, ["get", "create", "update", "patch"])
-        for group, resources in _SUBRESOURCES.items()
+        _rule(group, resources, ["get", "create", "update", "patch"]) for group, resources in _SUBRESOURCES.items()
     ]
     return _issue(cluster, namespace, AGENT, rules + _always())
 
@@ -67,9 +66,7 @@ def issue_agent(cluster: Cluster, namespace: str) -> str:
 def issue_probe(cluster: Cluster, namespace: str) -> str:
     """A kubeconfig (YAML text) that may read in `namespace` what an agent may, and run commands in pods."""
     rules = [_rule(group, resources, _READ) for group, resources in _RESOURCES.items()]
-    return _issue(
-        cluster, namespace, PROBE, [*rules, _rule("", ("pods/exec",), ["get", "create"]), *_always()]
-    )
+    return _issue(cluster, namespace, PROBE, [*rules, _rule("", ("pods/exec",), ["get", "create"]), *_always()])
 
 
 def revoke(cluster: Cluster, namespace: str) -> None:

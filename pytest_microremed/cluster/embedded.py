@@ -14,6 +14,4 @@ def open_embedded(folder: Path) -> Cluster:
 
     embedded = EmbeddedCluster(folder)
     embedded.start()
-    return Cluster(
-        embedded.kubeconfig, name="embedded", clock=ScaledClock(embedded.speed), on_close=embedded.stop
-    )
+    return Cluster(embedded.kubeconfig, name="embedded", clock=ScaledClock(embedded.speed), on_close=embedded.stop)

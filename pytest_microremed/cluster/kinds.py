@@ -24,9 +24,7 @@ class Kind:
     def __str__(self) -> str:
         return self.kind
 
-    def path(
-        self, namespace: str | None = None, name: str | None = None, subresource: str | None = None
-    ) -> str:
+    def path(self, namespace: str | None = None, name: str | None = None, subresource: str | None = None) -> str:
         """The URL path of an object, of one of its subresources, or (without name) of the collection."""
         parts = ["api" if "/" not in self.api_version else "apis", self.api_version]
         if self.namespaced and namespace:
@@ -79,6 +77,4 @@ def kind_of(obj: Obj) -> Kind:
     try:
         return _KNOWN[obj["apiVersion"], obj["kind"]]
     except KeyError:
-        raise ClusterError(
-            f"no kind {obj.get('kind')!r} of {obj.get('apiVersion')!r} is known here"
-        ) from None
+        raise ClusterError(f"no kind {obj.get('kind')!r} of {obj.get('apiVersion')!r} is known here") from None
