@@ -161,9 +161,7 @@ class Http:
 
     def _connect(self) -> http.client.HTTPSConnection:
         context = ssl.create_default_context(cadata=self.authority)
-        return http.client.HTTPSConnection(
-            self.address.removeprefix("https://"), context=context, timeout=_LIMIT_S
-        )
+        return http.client.HTTPSConnection(self.address.removeprefix("https://"), context=context, timeout=_LIMIT_S)
 
     def _send(
         self,

@@ -62,5 +62,6 @@ def kubectl(cluster: Reachable, kubectl_home: Path, namespace: str) -> Kubectl:
 def client(cluster: Reachable) -> Iterator[Any]:
     from kubernetes import config
 
-    with config.new_client_from_config(str(cluster.kubeconfig)) as api_client:
+    connect: Any = config.new_client_from_config
+    with connect(str(cluster.kubeconfig)) as api_client:
         yield api_client

@@ -65,9 +65,7 @@ class Authorizer:
             raise self._refusal(identity, asked)
 
     def allows(self, identity: Identity, asked: Attributes) -> bool:
-        return identity.is_master or any(
-            _allows(rule, asked) for rule in self.rules(identity, asked.namespace)
-        )
+        return identity.is_master or any(_allows(rule, asked) for rule in self.rules(identity, asked.namespace))
 
     def rules(self, identity: Identity, namespace: str) -> Iterator[Rule]:
         """The rules that hold for an identity: cluster-wide ones, and those of a namespace if given."""
@@ -114,9 +112,7 @@ class Authorizer:
         names = [
             f'{reference["kind"].lower()}.rbac.authorization.k8s.io "{reference["name"]}" not found'
             for each, scope in bindings
-            if (reference := each["roleRef"])
-            and _binds(each, identity, scope)
-            and self._role(each, scope) is None
+            if (reference := each["roleRef"]) and _binds(each, identity, scope) and self._role(each, scope) is None
         ]
         if not names:
             return ""
@@ -141,9 +137,7 @@ def _allows(rule: Rule, asked: Attributes) -> bool:
         return False
     if asked.path:
         urls = rule.get("nonResourceURLs") or ()
-        return any(
-            url == asked.path or (url.endswith("*") and asked.path.startswith(url[:-1])) for url in urls
-        )
+        return any(url == asked.path or (url.endswith("*") and asked.path.startswith(url[:-1])) for url in urls)
     resources = rule.get("resources") or ()
     named = asked.resource in resources or "*" in resources
     named = named or (bool(asked.subresource) and f"*/{asked.subresource}" in resources)

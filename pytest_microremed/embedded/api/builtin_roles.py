@@ -66,9 +66,7 @@ def create_builtin_roles(store: Store) -> None:
     admin = [*edit, _rule((*_READ, *_WRITE), _RBAC, ("rolebindings", "roles"))]
     admin.append(_rule(("create",), "authorization.k8s.io", ("localsubjectaccessreviews",)))
     everything = [_rule(("*",), "*", ("*",)), _paths(("*",), ("*",))]
-    reviews = [
-        _rule(("create",), "authorization.k8s.io", ("selfsubjectaccessreviews", "selfsubjectrulesreviews"))
-    ]
+    reviews = [_rule(("create",), "authorization.k8s.io", ("selfsubjectaccessreviews", "selfsubjectrulesreviews"))]
     reviews.append(_rule(("create",), "authentication.k8s.io", ("selfsubjectreviews",)))
     roles: dict[str, list[Object]] = {
         "cluster-admin": everything,

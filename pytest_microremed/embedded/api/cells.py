@@ -95,9 +95,7 @@ def endpoint_addresses(endpoints: Object) -> str:
 
 
 def slice_addresses(endpoint_slice: Object) -> str:
-    found = [
-        address for each in endpoint_slice.get("endpoints") or () for address in each.get("addresses") or ()
-    ]
+    found = [address for each in endpoint_slice.get("endpoints") or () for address in each.get("addresses") or ()]
     more = len(found) - _SHOWN_ENDPOINTS
     return joined(found[:_SHOWN_ENDPOINTS]) + (f" + {more} more..." if more > 0 else "")
 
@@ -165,9 +163,7 @@ def last_schedule(cron_job: Object, now: datetime) -> str:
 def controller(obj: Object) -> str:
     """`daemonset.apps/fluentd`: the controlling owner."""
     owners = (each for each in dig(obj, "metadata.ownerReferences", ()) if each.get("controller"))
-    return joined(
-        f"{each['kind'].lower()}.{each['apiVersion'].partition('/')[0]}/{each['name']}" for each in owners
-    )
+    return joined(f"{each['kind'].lower()}.{each['apiVersion'].partition('/')[0]}/{each['name']}" for each in owners)
 
 
 def ingress_hosts(ingress: Object) -> str:
@@ -215,6 +211,4 @@ def _metric_value(metric: Mapping[str, Any] | None, key: str) -> str:
 
 def subjects(binding: Object, kind: str) -> str:
     found = [each for each in binding.get("subjects") or () if each.get("kind") == kind]
-    return ", ".join(
-        f"{each['namespace']}/{each['name']}" if each.get("namespace") else each["name"] for each in found
-    )
+    return ", ".join(f"{each['namespace']}/{each['name']}" if each.get("namespace") else each["name"] for each in found)

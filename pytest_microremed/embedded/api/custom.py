@@ -69,9 +69,7 @@ class CustomResources:
         status = {
             "conditions": [
                 self._condition("NamesAccepted", "NoConflicts", "no conflicts found"),
-                self._condition(
-                    "Established", "InitialNamesAccepted", "the initial names have been accepted"
-                ),
+                self._condition("Established", "InitialNamesAccepted", "the initial names have been accepted"),
             ],
             "acceptedNames": spec["names"],
             "storedVersions": [_storage_version(definition)["name"]],
@@ -91,11 +89,7 @@ class CustomResources:
     def _finish_deletion(self, resource: Resource) -> None:
         """Let a deleted definition go once its last object has."""
         definition = self._store.get(CUSTOM_RESOURCE_DEFINITIONS, None, f"{resource.plural}.{resource.group}")
-        if (
-            definition is None
-            or "deletionTimestamp" not in definition["metadata"]
-            or self._store.list(resource)
-        ):
+        if definition is None or "deletionTimestamp" not in definition["metadata"] or self._store.list(resource):
             return
         meta = definition["metadata"]
         meta = {**meta, "finalizers": [each for each in meta.get("finalizers", ()) if each != _CLEANUP]}

@@ -26,9 +26,7 @@ def evict(api: Api, info: RequestInfo, body: Object) -> Reply:
     if budget is not None and _counts(pod):
         _spend(api, budget, dry_run=options.dry_run)
     delete_object(api, PODS, pod, options)
-    return Reply(
-        {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, 201
-    )
+    return Reply({"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success", "code": 201}, 201)
 
 
 def _budget(api: Api, pod: Object) -> Object | None:

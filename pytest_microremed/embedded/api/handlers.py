@@ -103,9 +103,7 @@ async def _subresource(
             reply = eviction.evict(api, info, decode_object(request.content_type, await request.read()))
         case "token", "create":
             body = decode_object(request.content_type, await request.read())
-            return json_response(
-                tokens.request_token(api.tokens, reading.get(api, info, resource), body), 201
-            )
+            return json_response(tokens.request_token(api.tokens, reading.get(api, info, resource), body), 201)
         case "finalize", "update":
             body = decode_object(request.content_type, await request.read())
             reply = Reply(lifecycle.finalize_namespace(api.store, reading.get(api, info, resource), body))

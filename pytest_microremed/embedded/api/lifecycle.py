@@ -87,9 +87,7 @@ class Lifecycle:
         if not rest:
             obj_now = self._store.get(NAMESPACES, None, namespace)
             if obj_now is not None:
-                self._store.update(
-                    NAMESPACES, {**obj_now, "spec": {**obj_now.get("spec", {}), "finalizers": []}}
-                )
+                self._store.update(NAMESPACES, {**obj_now, "spec": {**obj_now.get("spec", {}), "finalizers": []}})
 
     def _finish_foreground(self, namespace: str | None, reference: Object) -> None:
         for resource in self._store.resources():
@@ -138,9 +136,7 @@ def delete_foreground(store: Store, resource: Resource, obj: Object, grace_s: in
         meta = {**meta, "finalizers": [*meta.get("finalizers", ()), FOREGROUND]}
     store.delete(resource, store.update(resource, {**obj, "metadata": meta}), grace_s=grace_s)
     for dependent_resource, dependent in list(store.dependents(meta["uid"])):
-        current = store.get(
-            dependent_resource, dependent["metadata"].get("namespace"), dependent["metadata"]["name"]
-        )
+        current = store.get(dependent_resource, dependent["metadata"].get("namespace"), dependent["metadata"]["name"])
         if current is not None:
             delete_foreground(store, dependent_resource, current, None)
 

@@ -53,9 +53,7 @@ async def read_logs(api: Api, request: web.BaseRequest, info: RequestInfo) -> we
     return response
 
 
-async def _follow(
-    api: Api, pod: Object, options: LogOptions, written: int, response: web.StreamResponse
-) -> None:
+async def _follow(api: Api, pod: Object, options: LogOptions, written: int, response: web.StreamResponse) -> None:
     """Write what is added until the container ends, the pod goes, or the client leaves."""
     loop = asyncio.get_running_loop()
     end = loop.time() + _FOLLOW_S

@@ -44,10 +44,7 @@ def quality_of_service(spec: Mapping[str, Any]) -> str:
         return "BestEffort"
     for each in resources:
         limits, requests = each.get("limits") or {}, each.get("requests") or {}
-        if any(
-            name not in limits or requests.get(name, limits[name]) != limits[name]
-            for name in ("cpu", "memory")
-        ):
+        if any(name not in limits or requests.get(name, limits[name]) != limits[name] for name in ("cpu", "memory")):
             return "Burstable"
     return "Guaranteed"
 

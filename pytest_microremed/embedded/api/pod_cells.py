@@ -35,18 +35,14 @@ def summarize(pod: Object) -> PodSummary:
     for condition in status.get("conditions") or ():
         if condition["type"] == "PodScheduled" and condition.get("reason") == "SchedulingGated":
             text = "SchedulingGated"
-    sidecars = {
-        each["name"] for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"
-    }
+    sidecars = {each["name"] for each in spec.get("initContainers") or () if each.get("restartPolicy") == "Always"}
     inits: list[Object] = status.get("initContainerStatuses") or []
     containers: list[Object] = status.get("containerStatuses") or []
     total = len(spec.get("containers") or ()) + len(sidecars)
     ready = sum(1 for each in inits if each["name"] in sidecars and each.get("ready"))
     initializing = _initializing(inits, sidecars, len(spec.get("initContainers") or ()))
     if initializing and not _is_true(status, "Initialized"):
-        return PodSummary(
-            f"{ready}/{total}", _ending(pod, initializing), _restart_count(inits), _last_restart(inits)
-        )
+        return PodSummary(f"{ready}/{total}", _ending(pod, initializing), _restart_count(inits), _last_restart(inits))
     running = 0
     for container in reversed(containers):
         state = container.get("state") or {}
@@ -57,9 +53,7 @@ def summarize(pod: Object) -> PodSummary:
     if text == "Completed" and running:
         text = "Running" if _is_true(status, "Ready") else "NotReady"
     counted = [*containers, *(each for each in inits if each["name"] in sidecars)]
-    return PodSummary(
-        f"{ready + running}/{total}", _ending(pod, text), _restart_count(counted), _last_restart(counted)
-    )
+    return PodSummary(f"{ready + running}/{total}", _ending(pod, text), _restart_count(counted), _last_restart(counted))
 
 
 def _initializing(inits: list[Object], sidecars: set[str], total: int) -> str:
@@ -106,9 +100,7 @@ def _restart_count(containers: list[Object]) -> int:
 
 
 def _last_restart(containers: list[Object]) -> str:
-    ended = [
-        ((each.get("lastState") or {}).get("terminated") or {}).get("finishedAt") or "" for each in containers
-    ]
+    ended = [((each.get("lastState") or {}).get("terminated") or {}).get("finishedAt") or "" for each in containers]
     return max(ended, default="")
 
 

@@ -144,9 +144,7 @@ async def _stream(
         await response.write(render(*event))
 
 
-def _event_renderer(
-    api: Api, info: RequestInfo, resource: Resource, form: Form
-) -> Callable[[str, Object], bytes]:
+def _event_renderer(api: Api, info: RequestInfo, resource: Resource, form: Form) -> Callable[[str, Object], bytes]:
     if form is Form.OBJECT:
         return api.encoder.encode_event
 

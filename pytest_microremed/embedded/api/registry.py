@@ -18,21 +18,15 @@ SUBJECT_ACCESS_REVIEWS = _review("authorization.k8s.io", "subjectaccessreviews",
 LOCAL_SUBJECT_ACCESS_REVIEWS = _review(
     "authorization.k8s.io", "localsubjectaccessreviews", "LocalSubjectAccessReview", namespaced=True
 )
-SELF_SUBJECT_ACCESS_REVIEWS = _review(
-    "authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview"
-)
-SELF_SUBJECT_RULES_REVIEWS = _review(
-    "authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview"
-)
+SELF_SUBJECT_ACCESS_REVIEWS = _review("authorization.k8s.io", "selfsubjectaccessreviews", "SelfSubjectAccessReview")
+SELF_SUBJECT_RULES_REVIEWS = _review("authorization.k8s.io", "selfsubjectrulesreviews", "SelfSubjectRulesReview")
 REVIEWS = (
     TOKEN_REVIEWS, SELF_SUBJECT_REVIEWS, SUBJECT_ACCESS_REVIEWS, LOCAL_SUBJECT_ACCESS_REVIEWS,
     SELF_SUBJECT_ACCESS_REVIEWS, SELF_SUBJECT_RULES_REVIEWS,
 )  # fmt: skip
 
 POD_METRICS = Resource("metrics.k8s.io", "v1beta1", "pods", "PodMetrics", subresources=(), verbs=_READ)
-NODE_METRICS = Resource(
-    "metrics.k8s.io", "v1beta1", "nodes", "NodeMetrics", False, subresources=(), verbs=_READ
-)
+NODE_METRICS = Resource("metrics.k8s.io", "v1beta1", "nodes", "NodeMetrics", False, subresources=(), verbs=_READ)
 METRICS = (POD_METRICS, NODE_METRICS)
 VIRTUAL = frozenset((*REVIEWS, *METRICS))
 """Resources that are answered, not stored."""

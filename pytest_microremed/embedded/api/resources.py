@@ -45,9 +45,7 @@ class Resource:
 
 
 def _workload(plural: str, kind: str, *short: str, scale: bool = True) -> Resource:
-    return Resource(
-        "apps", "v1", plural, kind, True, short, ("all",), ("status", "scale") if scale else ("status",)
-    )
+    return Resource("apps", "v1", plural, kind, True, short, ("all",), ("status", "scale") if scale else ("status",))
 
 
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", False, ("ns",), (), ("status", "finalize"))
@@ -60,9 +58,7 @@ SECRETS = Resource("", "v1", "secrets", "Secret", True, (), (), ())
 EVENTS = Resource("", "v1", "events", "Event", True, ("ev",), (), ())
 SERVICE_ACCOUNTS = Resource("", "v1", "serviceaccounts", "ServiceAccount", True, ("sa",), (), ("token",))
 PERSISTENT_VOLUMES = Resource("", "v1", "persistentvolumes", "PersistentVolume", False, ("pv",))
-PERSISTENT_VOLUME_CLAIMS = Resource(
-    "", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, ("pvc",)
-)
+PERSISTENT_VOLUME_CLAIMS = Resource("", "v1", "persistentvolumeclaims", "PersistentVolumeClaim", True, ("pvc",))
 RESOURCE_QUOTAS = Resource("", "v1", "resourcequotas", "ResourceQuota", True, ("quota",))
 LIMIT_RANGES = Resource("", "v1", "limitranges", "LimitRange", True, ("limits",), (), ())
 DEPLOYMENTS = _workload("deployments", "Deployment", "deploy")
@@ -75,13 +71,9 @@ CRON_JOBS = Resource("batch", "v1", "cronjobs", "CronJob", True, ("cj",), ("all"
 HORIZONTAL_POD_AUTOSCALERS = Resource(
     "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", True, ("hpa",), ("all",)
 )
-NETWORK_POLICIES = Resource(
-    "networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", True, ("netpol",), (), ()
-)
+NETWORK_POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", True, ("netpol",), (), ())
 INGRESSES = Resource("networking.k8s.io", "v1", "ingresses", "Ingress", True, ("ing",))
-POD_DISRUPTION_BUDGETS = Resource(
-    "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", True, ("pdb",)
-)
+POD_DISRUPTION_BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", True, ("pdb",))
 ENDPOINT_SLICES = Resource("discovery.k8s.io", "v1", "endpointslices", "EndpointSlice", True, (), (), ())
 ROLES = Resource("rbac.authorization.k8s.io", "v1", "roles", "Role", True, (), (), ())
 ROLE_BINDINGS = Resource("rbac.authorization.k8s.io", "v1", "rolebindings", "RoleBinding", True, (), (), ())
@@ -90,9 +82,7 @@ CLUSTER_ROLE_BINDINGS = Resource(
     "rbac.authorization.k8s.io", "v1", "clusterrolebindings", "ClusterRoleBinding", False, (), (), ()
 )
 STORAGE_CLASSES = Resource("storage.k8s.io", "v1", "storageclasses", "StorageClass", False, ("sc",), (), ())
-PRIORITY_CLASSES = Resource(
-    "scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", False, ("pc",), (), ()
-)
+PRIORITY_CLASSES = Resource("scheduling.k8s.io", "v1", "priorityclasses", "PriorityClass", False, ("pc",), (), ())
 LEASES = Resource("coordination.k8s.io", "v1", "leases", "Lease", True, (), (), ())
 CUSTOM_RESOURCE_DEFINITIONS = Resource(
     "apiextensions.k8s.io",

@@ -21,9 +21,7 @@ def read_scale(api: Api, info: RequestInfo, resource: Resource) -> Object:
     return _scale(get(api, info, resource))
 
 
-def write_scale(
-    api: Api, info: RequestInfo, resource: Resource, content_type: str, data: bytes, manager: str
-) -> Reply:
+def write_scale(api: Api, info: RequestInfo, resource: Resource, content_type: str, data: bytes, manager: str) -> Reply:
     """Set the replica count by PUT or PATCH. Raises ApiError 400, 404, 409, 415, 422."""
     current = get(api, info, resource)
     if info.verb == "patch":
@@ -35,9 +33,7 @@ def write_scale(
         raise conflict(resource, info.name)
     replicas = (wanted.get("spec") or {}).get("replicas", 0)
     if not isinstance(replicas, int):
-        raise bad_request(
-            f'Scale in version "autoscaling/v1" cannot be handled: replicas {replicas!r} is no integer'
-        )
+        raise bad_request(f'Scale in version "autoscaling/v1" cannot be handled: replicas {replicas!r} is no integer')
     if replicas < 0:
         cause = Cause("spec.replicas", f"Invalid value: {replicas}: must be greater than or equal to 0")
         raise invalid("autoscaling", "Scale", info.name, [cause])

@@ -109,9 +109,7 @@ def field_selector(resource: Resource, text: str) -> Predicate:
         field, operator, value = match.groups()
         _check_field(resource, field)
         requirements.append((field, operator != "!=", value))
-    return lambda obj: all(
-        (field_value(obj, field) == value) is wanted for field, wanted, value in requirements
-    )
+    return lambda obj: all((field_value(obj, field) == value) is wanted for field, wanted, value in requirements)
 
 
 def selected_name(text: str) -> str:
@@ -180,9 +178,7 @@ def _check_key(key: str, text: str) -> None:
 
 
 def _unparsable(text: str) -> ApiError:
-    return bad_request(
-        f"unable to parse requirement: found '{text}', expected: !, identifier, or 'end of string'"
-    )
+    return bad_request(f"unable to parse requirement: found '{text}', expected: !, identifier, or 'end of string'")
 
 
 def _all(requirements: list[Callable[[Mapping[str, str]], bool]], labels: Mapping[str, str]) -> bool:

@@ -58,9 +58,7 @@ def _ports(
     ports: list[dict[str, Any]] = spec["ports"]
     if spec.get("type") not in _WITH_NODE_PORTS:
         return [{key: value for key, value in port.items() if key != "nodePort"} for port in ports]
-    taken = {
-        port["nodePort"] for other in others for port in other.get("ports") or () if port.get("nodePort")
-    }
+    taken = {port["nodePort"] for other in others for port in other.get("ports") or () if port.get("nodePort")}
     kept = {_key(port): port["nodePort"] for port in old_spec.get("ports") or () if port.get("nodePort")}
     result = []
     for index, port in enumerate(ports):

@@ -25,8 +25,7 @@ def table(
         "metadata": meta,
         "columnDefinitions": [column.definition() for column in columns],
         "rows": [
-            {"cells": [column.cell(obj, now) for column in columns], **_included(obj, include)}
-            for obj in objects
+            {"cells": [column.cell(obj, now) for column in columns], **_included(obj, include)} for obj in objects
         ],
     }
 

@@ -49,9 +49,7 @@ class WatchHub:
         self._subscriptions: dict[Resource, set[Subscription]] = defaultdict(set)
         store.subscribe(self._on_change)
 
-    def open(
-        self, resource: Resource, wanted: Predicate, since: int | None
-    ) -> tuple[Subscription, Callable[[], None]]:
+    def open(self, resource: Resource, wanted: Predicate, since: int | None) -> tuple[Subscription, Callable[[], None]]:
         """Listen, beginning with the changes since `since`; the function ends it. Raises ApiError 410."""
         subscription = Subscription(wanted)
         if since is not None:

@@ -50,9 +50,7 @@ def create(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
         suffix = "".join(secrets.choice(_SUFFIX_LETTERS) for _ in range(5))
         meta["name"] = f"{meta['generateName']}{suffix}"
     if not meta.get("name"):
-        cause = Cause(
-            "metadata.name", "Required value: name or generateName is required", "FieldValueRequired"
-        )
+        cause = Cause("metadata.name", "Required value: name or generateName is required", "FieldValueRequired")
         raise invalid(resource.group, resource.kind, "", [cause])
     meta["uid"] = str(uuid.uuid4())
     obj, warnings = validation.check_fields(resource, {**obj, "metadata": meta}, _field_validation(info))
@@ -90,9 +88,7 @@ def patch_object(
     """Change an object by JSON, merge or strategic merge patch. Raises ApiError 400, 404, 409, 415, 422."""
     current = _current(api, info, resource)
     new = patch.apply_patch(content_type, current, data, resource)
-    return replace(
-        api, info, resource, current, new, manager, patched=(content_type, decode(content_type, data))
-    )
+    return replace(api, info, resource, current, new, manager, patched=(content_type, decode(content_type, data)))
 
 
 def apply_object(api: Api, info: RequestInfo, resource: Resource, body: Object) -> Reply:
@@ -142,9 +138,7 @@ def replace(
         validation.validate_update(resource, new, current)
     if manager and _content(new) != _content(current):
         subresource = info.subresource or None
-        new = apply.track_update(
-            current, new, resource, manager, subresource=subresource, now=api.store.now()
-        )
+        new = apply.track_update(current, new, resource, manager, subresource=subresource, now=api.store.now())
     if info.dry_run or _content(new, managed=True) == _content(current, managed=True):
         return Reply(new if info.dry_run else current, 200, tuple(warnings))
     return Reply(api.store.update(resource, new), 200, tuple(warnings))
@@ -210,9 +204,7 @@ def _typed(resource: Resource, body: Object) -> Object:
 def _metadata(obj: Object) -> Object:
     meta = obj.get("metadata") or {}
     if not isinstance(meta, dict):
-        raise bad_request(
-            f'{obj["kind"]} in version "{obj["apiVersion"]}" cannot be handled: metadata is no object'
-        )
+        raise bad_request(f'{obj["kind"]} in version "{obj["apiVersion"]}" cannot be handled: metadata is no object')
     return dict(meta)
 
 
@@ -253,9 +245,7 @@ def _field_validation(info: RequestInfo) -> str:
     mode = info.param("fieldValidation") or "Warn"
     if mode not in ("Strict", "Warn", "Ignore"):
         message = f'Unsupported value: "{mode}": supported values: "Ignore", "Strict", "Warn"'
-        raise invalid(
-            "meta.k8s.io", "CreateOptions", "", [Cause("fieldValidation", message, "FieldValueNotSupported")]
-        )
+        raise invalid("meta.k8s.io", "CreateOptions", "", [Cause("fieldValidation", message, "FieldValueNotSupported")])
     return mode
 
 

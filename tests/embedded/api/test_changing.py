@@ -133,14 +133,10 @@ def test_the_fields_of_a_manager_are_recorded(http: Http, web: str) -> None:
         content_type="application/merge-patch+json",
     )
     entries = http.get(web).body["metadata"]["managedFields"]
-    assert {"f:spec": {"f:replicas": {}}} in [
-        each["fieldsV1"] for each in entries if each["manager"] == "tester"
-    ]
+    assert {"f:spec": {"f:replicas": {}}} in [each["fieldsV1"] for each in entries if each["manager"] == "tester"]
 
 
-def test_server_side_apply_creates_and_refuses_what_others_own(
-    kubectl: Kubectl, http: Http, web: str
-) -> None:
+def test_server_side_apply_creates_and_refuses_what_others_own(kubectl: Kubectl, http: Http, web: str) -> None:
     import json
 
     applied = json.dumps(deployment("other", replicas=2))

@@ -106,9 +106,7 @@ def test_an_unknown_type_of_body_is_refused(http: Http, path: str) -> None:
 
 
 def test_an_unknown_field_is_warned_of(http: Http, path: str) -> None:
-    answer = http.request(
-        "POST", f"{path}/configmaps?fieldValidation=Warn", {**config_map("one"), "colour": "red"}
-    )
+    answer = http.request("POST", f"{path}/configmaps?fieldValidation=Warn", {**config_map("one"), "colour": "red"})
     assert answer.status == 201
     assert answer.headers["Warning"] == '299 - "unknown field \\"colour\\""'
     assert "colour" not in answer.body

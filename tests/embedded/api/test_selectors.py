@@ -75,12 +75,8 @@ def test_events_are_selected_by_the_object_they_are_about(http: Http, namespace:
     path = f"/api/v1/namespaces/{namespace}/events"
     for name, kind in (("e1", "Pod"), ("e2", "Node")):
         about = {"kind": kind, "name": "x", "namespace": namespace}
-        http.create(
-            path, {"metadata": {"name": name}, "involvedObject": about, "type": "Warning", "reason": "R"}
-        )
-    listed = http.get(f"{path}?fieldSelector=involvedObject.kind%3DPod,type%3DWarning,reason%3DR").body[
-        "items"
-    ]
+        http.create(path, {"metadata": {"name": name}, "involvedObject": about, "type": "Warning", "reason": "R"})
+    listed = http.get(f"{path}?fieldSelector=involvedObject.kind%3DPod,type%3DWarning,reason%3DR").body["items"]
     assert [item["metadata"]["name"] for item in listed] == ["e1"]
 
 

@@ -55,9 +55,7 @@ def test_a_deleted_object_comes_whole_with_a_newer_version(http: Http, path: str
 def test_an_object_that_stops_matching_is_deleted_to_the_watch(http: Http, path: str) -> None:
     created = http.create(path, config_map("one", {"tier": "front"}))
     version = created["metadata"]["resourceVersion"]
-    lines = http.lines(
-        f"{path}?watch=true&resourceVersion={version}&labelSelector=tier%3Dfront&timeoutSeconds=20"
-    )
+    lines = http.lines(f"{path}?watch=true&resourceVersion={version}&labelSelector=tier%3Dfront&timeoutSeconds=20")
     http.patch(f"{path}/one", {"metadata": {"labels": {"tier": "back"}}})
     event = next(lines)
     assert event["type"] == "DELETED"
@@ -127,12 +125,12 @@ def test_kubectl_get_watch_prints_rows_as_they_come(kubectl: Kubectl, http: Http
 
 
 def test_the_python_client_watches(client: Any, http: Http, path: str, namespace: str) -> None:
+    from kubernetes import watch as watches
     from kubernetes.client import CoreV1Api
-    from kubernetes.watch import Watch
 
     http.create(path, config_map("one"))
-    watch = Watch()
-    seen = []
+    make: Any = watches.Watch
+    watch, seen = make(), []
     for event in watch.stream(CoreV1Api(client).list_namespaced_config_map, namespace, timeout_seconds=20):
         seen.append((event["type"], event["object"].metadata.name))
         if event["object"].metadata.name == "one" and event["type"] == "ADDED":
