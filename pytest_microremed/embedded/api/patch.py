@@ -15,6 +15,7 @@ JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 STRATEGIC_PATCH = "application/strategic-merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+_UNFIT = "the server rejected our request due to an error in our request"
 PATCH_TYPES = (JSON_PATCH, MERGE_PATCH, STRATEGIC_PATCH, APPLY_PATCH)
 
 
@@ -69,10 +70,8 @@ def _json_patch(current: Object, body: bytes) -> Object:
         raise bad_request("json: cannot unmarshal object into Go value of type jsonpatch.Patch")
     try:
         patched = jsonpatch.apply_patch(current, operations)
-    except jsonpatch.JsonPatchTestFailed as error:
-        raise ApiError(422, "", "testing value failed") from error
     except (jsonpatch.JsonPatchException, jsonpointer.JsonPointerException) as error:
-        raise ApiError(422, "", str(error)) from error
+        raise ApiError(422, "Invalid", _UNFIT) from error
     if not isinstance(patched, dict):
         raise bad_request("the patch leaves no object")
     return patched
