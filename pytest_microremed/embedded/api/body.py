@@ -15,9 +15,9 @@ _ACCEPTED = ("application/json", "application/yaml", PROTOBUF)
 def decode(content_type: str, data: bytes) -> Any:
     """Read a body (an object, or the list of a JSON Patch). Raises ApiError 400 and 415."""
     if content_type == PROTOBUF:
-        from pytest_microremed.embedded.api import protobuf
+        from pytest_microremed.embedded.api.protobuf import decode as decode_protobuf
 
-        return protobuf.decode(data)
+        return decode_protobuf(data)
     if content_type in _YAML:
         return _yaml(data)
     if content_type.endswith("json") or content_type in ("", "application/octet-stream"):

@@ -71,5 +71,6 @@ def test_metrics_can_only_be_read(http: Http, path: str) -> None:
 def test_the_python_client_reads_them(client: Any, namespace: str) -> None:
     from kubernetes.client import CustomObjectsApi
 
-    listed = CustomObjectsApi(client).list_namespaced_custom_object("metrics.k8s.io", "v1beta1", namespace, "pods")
+    api: Any = CustomObjectsApi(client)
+    listed = api.list_namespaced_custom_object("metrics.k8s.io", "v1beta1", namespace, "pods")
     assert listed["items"][0]["containers"][0]["usage"]["memory"] == "65536Ki"

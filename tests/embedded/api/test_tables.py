@@ -152,7 +152,7 @@ def test_a_service_says_where_it_is(http: Http, namespace: str, spec: dict[str, 
 
 def test_events_are_told_by_their_object(http: Http, namespace: str) -> None:
     about = {"kind": "Pod", "name": "web-1", "namespace": namespace}
-    event = {"metadata": {"name": "e"}, "involvedObject": about, "type": "Warning", "reason": "BackOff"}
+    event: dict[str, Any] = {"metadata": {"name": "e"}, "involvedObject": about, "type": "Warning", "reason": "BackOff"}
     event |= {"message": "Back-off restarting\n", "lastTimestamp": _ago(60), "count": 4}
     http.create(f"/api/v1/namespaces/{namespace}/events", event)
     table = http.get(f"/api/v1/namespaces/{namespace}/events", Accept=TABLE).body
