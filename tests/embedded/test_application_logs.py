@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 
@@ -11,6 +12,7 @@ from pytest_microremed.embedded.sim.model import DiskFault, Netem
 from tests.embedded.node import Node, environment, limits, on_a_node, server
 
 BOUTIQUE = "gcr.io/google-samples/microservices-demo/"
+PATIENT = {"tcpSocket": {"port": 7070}, "timeoutSeconds": 5}
 LOGS = {"volumeMounts": [{"name": "logs", "mountPath": "/var/log/service"}]}
 
 
@@ -55,9 +57,7 @@ async def test_old_lines_are_dropped(node: Node) -> None:
 
 @on_a_node
 async def test_saturated_program_complains_of_slow_requests(node: Node) -> None:
-    node.run(
-        "catalog", server(BOUTIQUE + "productcatalogservice:v0.3.8", 3550, resources=limits("200m", "256Mi"))
-    )
+    node.run("catalog", server(BOUTIQUE + "productcatalogservice:v0.3.8", 3550, resources=limits("200m", "256Mi")))
     await node.ready("catalog")
     seen = node.log("catalog")
     workers = [node.container("catalog").spawn(("stress",), cpu=1.0) for _ in range(10)]
@@ -81,7 +81,7 @@ async def test_disk_and_network_trouble_show(node: Node) -> None:
     env = environment(REDIS_ADDR="redis-cart:6379")
     node.run(
         "cart",
-        server(BOUTIQUE + "cartservice:v0.3.8", 7070, env=env, **LOGS),
+        server(BOUTIQUE + "cartservice:v0.3.8", 7070, env=env, readinessProbe=PATIENT, **LOGS),
         volumes=[{"name": "logs", "emptyDir": {}}],
     )
     await node.ready("cart")
@@ -93,14 +93,21 @@ async def test_disk_and_network_trouble_show(node: Node) -> None:
     node.sandbox("cart").netem = Netem(delay_s=1.0)
     seen = node.log("cart")
     await node.pass_time(60)
-    assert any("10" in line and "ms" in line for line in fresh(node, "cart", seen))
+    assert any(re.search(r" 10\d\dms$", line) for line in fresh(node, "cart", seen))
+
+
+@on_a_node
+async def test_service_without_endpoints_gets_no_requests(node: Node) -> None:
+    container = server(BOUTIQUE + "emailservice:v0.3.8", 8080, env=environment(PORT="9090"))
+    node.run("emailservice", container)
+    await node.pass_time(120)
+    assert "listening on port: 9090" in node.log("emailservice")
+    assert "served" not in node.log("emailservice")
 
 
 @on_a_node
 async def test_log_of_the_previous_run_is_kept(node: Node) -> None:
-    node.run(
-        "once", {"name": "server", "image": "busybox:1.36", "command": ["sh", "-c", "echo once; exit 1"]}
-    )
+    node.run("once", {"name": "server", "image": "busybox:1.36", "command": ["sh", "-c", "echo once; exit 1"]})
     await node.until("restarted", lambda: node.status("once")["restartCount"] == 2)
     await node.waiting("once", "CrashLoopBackOff")
     assert node.log("once", previous=True) == "once"
@@ -110,14 +117,10 @@ async def test_log_of_the_previous_run_is_kept(node: Node) -> None:
 async def test_container_that_has_not_run_has_no_log(node: Node) -> None:
     node.run("ghost", server("example.com/ghost:1"))
     await node.waiting("ghost", "ErrImagePull")
-    with pytest.raises(
-        RuntimeRefused, match='"server" in pod "ghost" is waiting to start: trying and failing'
-    ):
+    with pytest.raises(RuntimeRefused, match='"server" in pod "ghost" is waiting to start: trying and failing'):
         node.log("ghost")
     node.run("redis", server())
     await node.ready("redis")
-    with pytest.raises(
-        RuntimeRefused, match='previous terminated container "server" in pod "redis" not found'
-    ) as no:
+    with pytest.raises(RuntimeRefused, match='previous terminated container "server" in pod "redis" not found') as no:
         node.log("redis", previous=True)
     assert no.value.status == 400

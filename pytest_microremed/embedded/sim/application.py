@@ -52,6 +52,8 @@ class Application:
         self.profile = plan.profile
         self.ports = plan.ports
         self.up = False
+        self.is_reachable = True
+        """Whether peers send requests: its container is ready."""
         self.misconfigured: tuple[Trouble, ...] = ()
         self.dependencies = find_dependencies(declared_env)
         speaker = Speaker(_service_name(container), container.pod.name, plan.ports[0] if plan.ports else 0)
@@ -91,7 +93,7 @@ class Application:
         self.up = False
         for timer in self._timers.values():
             timer.cancel()
-        self.log.become(Condition(speaks=False))
+        self.log.become(Condition())
 
     def refresh(self) -> None:
         """Take in what has changed: CPU share, names and Services, network, disk."""
@@ -142,10 +144,9 @@ class Application:
         pod = self.container.pod
         if outages is None:
             outages = tuple(t for t in self.log.condition.troubles if t.kind in ("refused", "timeout"))
-        waiting = self._is_blocked()
+        blocked = self._is_blocked()
         return Condition(
-            up=self.up,
-            speaks=self.up or waiting,
+            is_asked=self.up and self.is_reachable and not blocked,
             seconds=self.seconds(),
             call_delay_s=self._call_delay(),
             call_loss=pod.netem.loss if self.dependencies else 0.0,
@@ -158,7 +159,7 @@ class Application:
                 ),
                 default=0.0,
             ),
-            troubles=(*self.misconfigured, *outages) if self.up or waiting else (),
+            troubles=(*self.misconfigured, *outages) if self.up or blocked else (),
         )
 
     def _is_blocked(self) -> bool:

@@ -52,9 +52,7 @@ class ContainerRun:
         self._checking_memory = False
         rng = context.random(f"{container.pod.name}/{container.name}")
         if isinstance(plan, Serve):
-            self._application = Application(
-                container, plan, declared_env, context.clock, context.network, rng
-            )
+            self._application = Application(container, plan, declared_env, context.clock, context.network, rng)
             self.log = self._application.log
         else:
             speaker = Speaker(container.name, container.pod.name, 0)
@@ -102,6 +100,12 @@ class ContainerRun:
             self._application.refresh()
         for prober in self._probers:
             prober.poke()
+
+    def tell_ready(self, ready: bool) -> None:
+        """The container is ready, so that requests come; or it is not."""
+        if self._application:
+            self._application.is_reachable = ready
+            self._application.refresh()
 
     def observe(self) -> None:
         """Let the program notice whether its dependencies answer."""

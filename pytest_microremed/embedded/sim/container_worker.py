@@ -39,9 +39,7 @@ _FIELDS = {"init": "initContainers", "main": "containers", "ephemeral": "ephemer
 class ContainerWorker:
     """Runs one container of a pod until its restart policy lets it rest."""
 
-    def __init__(
-        self, pod: PodWorker, context: NodeContext, spec: dict[str, Any], role: Role, waiting: str
-    ) -> None:
+    def __init__(self, pod: PodWorker, context: NodeContext, spec: dict[str, Any], role: Role, waiting: str) -> None:
         self.role = role
         self.container = Container(pod.sandbox, spec["name"], spec)
         self.state: State = Waiting(waiting)
@@ -163,9 +161,7 @@ class ContainerWorker:
 
     def event(self, type_: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """Tell of this container."""
-        self._context.event(
-            self._pod.pod, type_, reason, message, f"spec.{_FIELDS[self.role]}{{{self.name}}}"
-        )
+        self._context.event(self._pod.pod, type_, reason, message, f"spec.{_FIELDS[self.role]}{{{self.name}}}")
 
     async def _resolve_environment(self) -> dict[str, str] | None:
         """Try as often as it takes; None if the container is to go meanwhile."""
@@ -245,16 +241,20 @@ class ContainerWorker:
     def _start_lasting_probes(self, run: ContainerRun) -> None:
         self.started = True
         self.came_up.set()
-        self.ready = not self.container.spec.get("readinessProbe")
+        self._become_ready(run, not self.container.spec.get("readinessProbe"))
         self._probe(run, "Liveness")
         self._probe(run, "Readiness")
+
+    def _become_ready(self, run: ContainerRun, ready: bool) -> None:
+        self.ready = ready
+        run.tell_ready(ready)
 
     def _probe(self, run: ContainerRun, kind: Kind) -> None:
         rng = self._context.random(f"{self._pod.sandbox.name}/{self.name}/{kind}")
 
         def verdict(kind: Kind, passing: bool) -> None:
             if kind == "Readiness":
-                self.ready = passing
+                self._become_ready(run, passing)
             elif not passing:
                 self._restart(f"Container {self.name} failed {kind.lower()} probe, will be restarted")
             elif kind == "Startup":

@@ -89,9 +89,7 @@ def outage(dependency: Dependency, network: Network, pod: PodSandbox, patience_s
         connection = network.connect(pod, target.host, target.port, patience_s)
         if connection.status == "open":
             return None
-        first = first or Trouble(
-            dependency.variable, target, _OUTAGES[connection.status], connection.ip or ""
-        )
+        first = first or Trouble(dependency.variable, target, _OUTAGES[connection.status], connection.ip or "")
     return first
 
 

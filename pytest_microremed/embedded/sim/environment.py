@@ -20,9 +20,7 @@ class ConfigError(Exception):
     """A reference of the pod cannot be resolved (kubelet: CreateContainerConfigError)."""
 
 
-def resolve(
-    store: Store, pod: Object, container: Mapping[str, Any], pod_ip: str, host_ip: str
-) -> dict[str, str]:
+def resolve(store: Store, pod: Object, container: Mapping[str, Any], pod_ip: str, host_ip: str) -> dict[str, str]:
     """What the pod's author set: env and envFrom. Raises ConfigError with the kubelet's words."""
     namespace = pod["metadata"]["namespace"]
     env: dict[str, str] = {}

@@ -197,8 +197,7 @@ BOUTIQUE: Mapping[str, Profile] = {
         _GO,
         memory=26 * MIB,
         required_env=tuple(
-            _ADDRESSES[service]
-            for service in ("SHIPPING", "PRODUCT_CATALOG", "CART", "CURRENCY", "EMAIL", "PAYMENT")
+            _ADDRESSES[service] for service in ("SHIPPING", "PRODUCT_CATALOG", "CART", "CURRENCY", "EMAIL", "PAYMENT")
         ),
     ),
     "productcatalogservice": replace(_GO, cpu_idle=0.012, default_port=3550),

@@ -59,9 +59,7 @@ async def _attempt(worker: ContainerWorker, images: ImageStore, reference: str) 
         return None
     took = f"{pulled.seconds:.3g}s ({pulled.seconds:.3g}s including waiting)"
     size = pulled.image.profile.size
-    worker.event(
-        "Normal", "Pulled", f'Successfully pulled image "{reference}" in {took}. Image size: {size} bytes.'
-    )
+    worker.event("Normal", "Pulled", f'Successfully pulled image "{reference}" in {took}. Image size: {size} bytes.')
     return pulled.image
 
 

@@ -83,21 +83,15 @@ class Kubelet:
         found = worker.worker(container) if worker else None
         if found is None:
             reason = "PodInitializing" if pod["spec"].get("initContainers") else "ContainerCreating"
-            raise RuntimeRefused(
-                400, f'container "{container}" in pod "{name}" is waiting to start: {reason}'
-            )
+            raise RuntimeRefused(400, f'container "{container}" in pod "{name}" is waiting to start: {reason}')
         log = found.previous_log if previous else found.read_log()
         if log is not None:
             return list(log.lines)
         if previous:
-            raise RuntimeRefused(
-                400, f'previous terminated container "{container}" in pod "{name}" not found'
-            )
+            raise RuntimeRefused(400, f'previous terminated container "{container}" in pod "{name}" not found')
         reason = found.state.reason if isinstance(found.state, Waiting) else "ContainerCreating"
         if reason in ("ErrImagePull", "ImagePullBackOff"):
-            reason = (
-                "trying and failing to pull image" if reason == "ErrImagePull" else "image can't be pulled"
-            )
+            reason = "trying and failing to pull image" if reason == "ErrImagePull" else "image can't be pulled"
         raise RuntimeRefused(400, f'container "{container}" in pod "{name}" is waiting to start: {reason}')
 
     def pod_usage(self, pod: Object) -> dict[str, Usage] | None:

@@ -13,9 +13,7 @@ from pytest_microremed.embedded.sim.profiles import Profile
 
 SHELLS = frozenset({"sh", "bash", "ash", "dash"})
 _PYTHONS = re.compile(r"python3?(\.\d+)?")
-_FOREVER = re.compile(
-    r"sleep\s+(inf\w*)|while\s+(true|:|\[?\s*1)|until\s+false|for\s*\(\(\s*;;\s*\)\)|tail\s+-[fF]"
-)
+_FOREVER = re.compile(r"sleep\s+(inf\w*)|while\s+(true|:|\[?\s*1)|until\s+false|for\s*\(\(\s*;;\s*\)\)|tail\s+-[fF]")
 _SLEEP = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)([smhd]?)")
 LONG_S = 3000.0
 """A script that sleeps longer is not run to its end."""
@@ -131,9 +129,7 @@ def _shell(argv: Sequence[str], program: str) -> Plan:
     return Sleep(seconds) if program == "sleep" or seconds >= LONG_S else Script()
 
 
-def _ports(
-    spec: dict[str, Any], profile: Profile, argv: Sequence[str], env: dict[str, str]
-) -> tuple[int, ...]:
+def _ports(spec: dict[str, Any], profile: Profile, argv: Sequence[str], env: dict[str, str]) -> tuple[int, ...]:
     """Where a server listens: its own ports, or one from its arguments, PORT, or the container's ports."""
     if profile.ports:
         return profile.ports

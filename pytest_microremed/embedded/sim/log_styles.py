@@ -15,13 +15,40 @@ from pytest_microremed.embedded.sim.profiles import Style
 Level = Literal["info", "warn", "error"]
 
 
+_METHODS: Mapping[str, tuple[str, ...]] = {
+    "adservice": ("AdService/GetAds",),
+    "cartservice": ("CartService/GetCart", "CartService/AddItem", "CartService/EmptyCart"),
+    "checkoutservice": ("CheckoutService/PlaceOrder",),
+    "currencyservice": ("CurrencyService/Convert", "CurrencyService/GetSupportedCurrencies"),
+    "emailservice": ("EmailService/SendOrderConfirmation",),
+    "paymentservice": ("PaymentService/Charge",),
+    "productcatalogservice": ("ProductCatalogService/GetProduct", "ProductCatalogService/ListProducts"),
+    "recommendationservice": ("RecommendationService/ListRecommendations",),
+    "shippingservice": ("ShippingService/GetQuote", "ShippingService/ShipOrder"),
+}
+"""What the services of Online Boutique are asked (package hipstershop)."""
+_SHOP_PAGES = ("/", "/product/OLJCESPC7Z", "/product/66VCHSJNUP", "/cart", "/setCurrency")
+
+
 @dataclass(frozen=True)
 class Speaker:
-    """Who writes: the service (main part of the pod's name), its pod, and where it listens."""
+    """Who writes: the service, its pod, and where it listens."""
 
     service: str
     pod: str
     port: int
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """What requests to such a service ask for."""
+        if self.service in _METHODS:
+            return tuple(f"/hipstershop.{method}" for method in _METHODS[self.service])
+        if self.service in ("frontend", "loadgenerator"):
+            return _SHOP_PAGES
+        if self.service.startswith("ts-") and self.service.endswith("-service"):
+            name = self.service.removeprefix("ts-").removesuffix("-service").replace("-", "")
+            return (f"/api/v1/{name}service/welcome", f"/api/v1/{name}service/{name}s")
+        return ("/", "/healthz")
 
 
 @dataclass(frozen=True)
@@ -65,23 +92,23 @@ STORIES: Mapping[Style, Story] = {
     "dotnet": Story(
         ("Creating the cart store",),
         ("Now listening on: http://[::]:{port}", "Application started. Press Ctrl+C to shut down."),
-        ("Request finished HTTP/2 POST - 200 application/grpc {took_ms}ms",),
+        ("Request finished HTTP/2 POST {path} - 200 application/grpc {took_ms}ms",),
         "An unhandled exception has occurred while executing the request. {error}",
-        "Request finished HTTP/2 POST - 200 application/grpc {took_ms}ms",
+        "Request finished HTTP/2 POST {path} - 200 application/grpc {took_ms}ms",
     ),
     "node": Story(
         ("Profiler and tracing disabled",),
         ("{service} gRPC server started on port {port}",),
-        ("request served in {took_ms} ms",),
+        ("{path} served in {took_ms} ms",),
         "request failed: {error}",
-        "request served in {took_ms} ms (event loop delayed)",
+        "{path} served in {took_ms} ms (event loop delayed)",
     ),
     "python": Story(
         ("initializing {service}",),
         ("listening on port: {port}",),
-        ("request served in {took_ms} ms",),
+        ("{path} served in {took_ms} ms",),
         "exception calling application: {error}",
-        "request served in {took_ms} ms (slow)",
+        "{path} served in {took_ms} ms (slow)",
     ),
     "locust": Story(
         ("Starting Locust",),

@@ -22,16 +22,14 @@ PERIOD_S = 15.0
 """Simulated seconds between two periodic lines of a program that works."""
 MADE_AT_ONCE = 200
 SLOW_S = 0.1
-PATHS = ("/", "/product/OLJCESPC7Z", "/cart", "/api/v1/orders", "/api/v1/stations")
 
 
 @dataclass(frozen=True)
 class Condition:
     """How a program is, as far as its log tells."""
 
-    up: bool = False
-    speaks: bool = True
-    """Whether it writes periodic lines at all."""
+    is_asked: bool = False
+    """Whether it gets requests that it can work on."""
     seconds: float = 0.0
     """Time for a small request."""
     call_delay_s: float = 0.0
@@ -47,7 +45,7 @@ class ContainerLog:
 
     def __init__(self, clock: SimClock, style: Style, speaker: Speaker, rng: random.Random) -> None:
         self.lines: deque[LogLine] = deque(maxlen=KEPT_LINES)
-        self.condition = Condition(speaks=False)
+        self.condition = Condition()
         self._clock = clock
         self._style = style
         self.speaker = speaker
@@ -88,7 +86,7 @@ class ContainerLog:
             return
         behind = now - self._made_until - count * PERIOD_S
         self._made_until += count * PERIOD_S
-        if not self.condition.speaks:
+        if not (self.condition.is_asked or self.condition.troubles):
             return
         for index in range(min(count, MADE_AT_ONCE) - 1, -1, -1):
             ago = timedelta(seconds=(behind + index * PERIOD_S) / self._clock.speed)
@@ -98,7 +96,7 @@ class ContainerLog:
         condition = self.condition
         for trouble in condition.troubles:
             self._append(moment, "error", self._failure(trouble))
-        if condition.troubles or not condition.up:
+        if condition.troubles or not condition.is_asked:
             return
         took = 0.002 + condition.seconds * self._random.uniform(0.8, 1.6) + condition.call_delay_s
         while self._random.random() < condition.call_loss:
@@ -121,7 +119,7 @@ class ContainerLog:
             service=self.speaker.service,
             pod=self.speaker.pod,
             port=self.speaker.port,
-            path=self._random.choice(PATHS),
+            path=self._random.choice(self.speaker.paths),
             client="10.244.0.1:40512",
             took_ms=max(1, round(took_s * 1000)),
             error="{error}",

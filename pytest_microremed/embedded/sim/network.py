@@ -118,9 +118,7 @@ class Network:
             return PingReport(host, ip, (None,) * count)
         return PingReport(host, ip, tuple(self._trip(source, target, ip) for _ in range(count)))
 
-    def connect(
-        self, source: PodSandbox | None, host: str, port: int, timeout_s: float = SYN_TIMEOUT_S
-    ) -> Connection:
+    def connect(self, source: PodSandbox | None, host: str, port: int, timeout_s: float = SYN_TIMEOUT_S) -> Connection:
         """A TCP connection; retries lost SYNs after 1 s, 2 s, … while `timeout_s` lasts."""
         ips, spent = self._resolve(source, host)
         if not ips:
@@ -256,9 +254,7 @@ class Network:
             wait *= 2
         return None
 
-    def _trip(
-        self, source: PodSandbox | None, target: PodSandbox | None, address: str | None
-    ) -> float | None:
+    def _trip(self, source: PodSandbox | None, target: PodSandbox | None, address: str | None) -> float | None:
         """Seconds of one packet to an address and its answer; None if either is lost."""
         rng = self._random(source or target)
         there, back = address, source.ip if source else None

@@ -47,16 +47,13 @@ class NetworkPolicies:
             target, "Ingress", source, target, port, protocol
         )
 
-    def _allows(
-        self, pod: Peer, direction: str, other: Peer, target: Peer, port: int | None, protocol: str
-    ) -> bool:
+    def _allows(self, pod: Peer, direction: str, other: Peer, target: Peer, port: int | None, protocol: str) -> bool:
         if pod.namespace is None:
             return True
         selecting = [
             policy["spec"]
             for policy in self.store.list(NETWORK_POLICIES, pod.namespace)
-            if direction in _types(policy["spec"])
-            and selects(policy["spec"].get("podSelector"), pod.labels or {})
+            if direction in _types(policy["spec"]) and selects(policy["spec"].get("podSelector"), pod.labels or {})
         ]
         key, peers = ("egress", "to") if direction == "Egress" else ("ingress", "from")
         return not selecting or any(
@@ -121,9 +118,7 @@ def _ports_match(entries: Iterable[Object] | None, target: Peer, port: int | Non
         return True
     if port is None:
         return False
-    return any(
-        entry.get("protocol", "TCP") == protocol and _port_matches(entry, target, port) for entry in entries
-    )
+    return any(entry.get("protocol", "TCP") == protocol and _port_matches(entry, target, port) for entry in entries)
 
 
 def _port_matches(entry: Object, target: Peer, port: int) -> bool:

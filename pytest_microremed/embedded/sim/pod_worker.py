@@ -30,8 +30,7 @@ class PodWorker:
         spec = pod["spec"]
         waiting = "PodInitializing" if spec.get("initContainers") else "ContainerCreating"
         self.init = [
-            ContainerWorker(self, context, c, "init", "PodInitializing")
-            for c in spec.get("initContainers") or ()
+            ContainerWorker(self, context, c, "init", "PodInitializing") for c in spec.get("initContainers") or ()
         ]
         self.main = [ContainerWorker(self, context, c, "main", waiting) for c in spec["containers"]]
         self.ephemeral: list[ContainerWorker] = []

@@ -104,13 +104,9 @@ class ProbeHandlers:
         if isinstance(answer, Failure):
             seconds = f"{timeout_s:g}s"
             reason = "connection refused" if answer.reason == "refused" else "context deadline exceeded"
-            return Result(
-                False, f'timeout: failed to connect service "{host}:{port}" within {seconds}: {reason}'
-            )
+            return Result(False, f'timeout: failed to connect service "{host}:{port}" within {seconds}: {reason}')
         if answer == "UNIMPLEMENTED":
-            return Result(
-                False, "this server does not implement the grpc health protocol (grpc.health.v1.Health)"
-            )
+            return Result(False, "this server does not implement the grpc health protocol (grpc.health.v1.Health)")
         return Result(answer == "SERVING", f'service unhealthy (responded with "{answer}")')
 
     async def _exec(self, command: list[str], container: Container, timeout_s: float) -> Result:
@@ -137,6 +133,4 @@ def _port_number(port: int | str, container: Container) -> int | None:
     """A named port of the container as a number."""
     if isinstance(port, int) or port.isdigit():
         return int(port)
-    return next(
-        (p["containerPort"] for p in container.spec.get("ports") or () if p.get("name") == port), None
-    )
+    return next((p["containerPort"] for p in container.spec.get("ports") or () if p.get("name") == port), None)

@@ -74,9 +74,7 @@ class Volumes:
         if obj is None:
             if source.get("optional"):
                 return {}
-            raise MountError(
-                f'MountVolume.SetUp failed for volume "{volume}" : {title} "{source[key]}" not found'
-            )
+            raise MountError(f'MountVolume.SetUp failed for volume "{volume}" : {title} "{source[key]}" not found')
         data = decoded_data(obj)
         items = source.get("items")
         if not items:
