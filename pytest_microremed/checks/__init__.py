@@ -1,0 +1,1 @@
+"""Status checks: whether an injected fault is gone, and whether the target serves."""

@@ -19,6 +19,8 @@ GIVE_UP_S = 3
 """A write that takes longer is far too slow; with the injected 5 s an operation it would take a minute."""
 FLAGS = ("oflag=direct", "conv=fsync")
 """Past the page cache, which no disk fault slows; O_DIRECT is not to be had on every file system."""
+_TIMED_OUT = (124, 143)
+"""Exit codes of coreutils' and of busybox' timeout."""
 
 _COPIED = re.compile(r"(\d+) bytes .*copied, ([\d.]+(?:e-?\d+)?) s")
 
@@ -63,18 +65,19 @@ class DiskWrite:
     def _write(self, pod: Obj) -> float | str:
         """MB/s, or why there is no figure. The file is removed whatever happens."""
         file = f"{LOG_PATH}/.write-test"
-        script = f"timeout {GIVE_UP_S} dd if=/dev/zero of={file} bs=1M count={MIB} {self._flag}; rm -f {file}"
+        write = f"timeout {GIVE_UP_S} dd if=/dev/zero of={file} bs=1M count={MIB} {self._flag}"
+        script = f"{write}; code=$?; rm -f {file}; exit $code"
         try:
             answer = run_in(self._cluster, pod, self._container, ["sh", "-c", script])
         except WaitTimeout as error:  # a disk that does not even let go of the command
             return str(error)
         if isinstance(answer, str):
             return answer
-        rate = parse_dd(answer.stderr + answer.stdout)
-        if rate is None:
-            said = answer.stderr.strip() or f"nothing written in {GIVE_UP_S} s"
-            return f"{MIB} MiB were not written to {LOG_PATH}: {said[-200:]}"
-        return rate
+        if answer.exit_code in _TIMED_OUT:
+            return f"{MIB} MiB were not written to {LOG_PATH} in {GIVE_UP_S} s"
+        said = answer.stderr + answer.stdout
+        rate = parse_dd(said)
+        return f"{MIB} MiB were not written to {LOG_PATH}: {said.strip()[-200:]}" if rate is None else rate
 
     def _only_sidecar_restarted(self, pod: Obj) -> str | None:
         """Where the sidecar stands in for the main container, a new sidecar in the old pod proves nothing."""

@@ -55,7 +55,9 @@ def test_a_quick_disk_passes_and_a_slow_one_does_not() -> None:
     cluster.answers = writes(SLOW)
     assert look().reason == "writes only 4.2 MB/s"
     cluster.answers = writes(STUCK)
-    assert "were not written" in look().reason
+    assert look().reason == "cart-a: 10 MiB were not written to /var/log/service in 3 s"
+    cluster.answers = writes(ExecOutput("", "dd: /var/log/service/.write-test: Read-only file system\n", 1))
+    assert "Read-only file system" in look().reason
     cluster.answers = writes(QUICK)
     assert look().passed
 
@@ -74,7 +76,7 @@ def test_it_writes_in_the_main_container_and_removes_its_file() -> None:
     look()
     _, container, command = cluster.commands[-1]
     assert container == "server"
-    assert command[-1].endswith("; rm -f /var/log/service/.write-test")
+    assert command[-1].endswith("; code=$?; rm -f /var/log/service/.write-test; exit $code")
 
 
 def test_without_direct_io_it_syncs() -> None:
