@@ -168,11 +168,18 @@ class Cluster:
             for container in sample["containers"]
         ]
 
-    def wait_for(self, what: str, condition: Callable[[], T | None], timeout_s: float, interval_s: float = 1.0) -> T:
+    def wait_for(
+        self,
+        what: str,
+        condition: Callable[[], T | None],
+        timeout_s: float,
+        interval_s: float = 1.0,
+        last_seen: Callable[[], str] = str,
+    ) -> T:
         """The first result of `condition` that is true, asked every `interval_s`; both in cluster seconds.
 
-        Raises WaitTimeout naming `what`. The condition is asked once more after the limit, so a slow machine
-        that slept over the end does not miss what had come true.
+        Raises WaitTimeout naming `what`, and what `last_seen` says then. The condition is asked once more after the
+        limit, so that a slow machine that slept over the end does not miss what had come true.
         """
         deadline = self.clock.now() + timeout_s
         while True:
@@ -181,7 +188,7 @@ class Cluster:
             if result:
                 return result
             if last_chance:
-                raise WaitTimeout(what, timeout_s)
+                raise WaitTimeout(what, timeout_s, last_seen())
             self.clock.sleep(interval_s)
 
     def close(self) -> None:

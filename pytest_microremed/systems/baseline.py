@@ -9,7 +9,7 @@ from typing import Literal
 from pytest_microremed.cluster import kinds
 from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.cluster.kinds import Obj
-from pytest_microremed.errors import ClusterError, WaitTimeout
+from pytest_microremed.errors import ClusterError
 from pytest_microremed.systems import repair
 from pytest_microremed.systems.health import pods_by_workload, troubles, unhealthy
 from pytest_microremed.systems.namespace import claim_namespace
@@ -148,11 +148,7 @@ def _wait_until_up(cluster: Cluster, system: System, namespace: str) -> None:
         last = _summary([f"{name}: {reason}" for name, reason in reasons.items()])
         return not reasons
 
-    what = f"{system.name} in namespace {namespace} ready"
-    try:
-        cluster.wait_for(what, up, DEPLOY_S, _POLL_S)
-    except WaitTimeout as error:
-        raise WaitTimeout(what, error.seconds, last) from None
+    cluster.wait_for(f"{system.name} in namespace {namespace} ready", up, DEPLOY_S, _POLL_S, lambda: last)
 
 
 def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str], limit_s: float) -> State:
@@ -173,10 +169,7 @@ def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str], l
         return None if differences else state
 
     what = f"namespace {baseline.namespace} as in its baseline"
-    try:
-        return cluster.wait_for(what, clean, limit_s, _POLL_S)
-    except WaitTimeout as error:
-        raise WaitTimeout(what, error.seconds, last) from None
+    return cluster.wait_for(what, clean, limit_s, _POLL_S, lambda: last)
 
 
 def _summary(differences: list[str], at_most: int = 5) -> str:
@@ -205,8 +198,6 @@ def _compare(baseline: Baseline, state: State) -> list[Change]:
     return found
 
 
-def _change(
-    key: Key, what: Literal["added", "removed", "changed", "unhealthy"], paths: tuple[str, ...] = ()
-) -> Change:
+def _change(key: Key, what: Literal["added", "removed", "changed", "unhealthy"], paths: tuple[str, ...] = ()) -> Change:
     kind, name = key
     return Change(kind.kind, name, what, paths)

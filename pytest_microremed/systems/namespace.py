@@ -5,7 +5,7 @@ from __future__ import annotations
 from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.cluster.kinds import NAMESPACES
 from pytest_microremed.cluster.labels import MANAGED_BY, is_ours
-from pytest_microremed.errors import ClusterError, WaitTimeout
+from pytest_microremed.errors import ClusterError
 from pytest_microremed.systems.render import namespace_manifest
 from pytest_microremed.systems.system import System
 
@@ -44,8 +44,4 @@ def _wait_until_gone(cluster: Cluster, namespace: str) -> None:
         last = "; ".join(c.get("message", "") for c in conditions if c.get("status") == "True")
         return False
 
-    what = f"namespace {namespace} deleted"
-    try:
-        cluster.wait_for(what, gone, GONE_S)
-    except WaitTimeout as error:
-        raise WaitTimeout(what, error.seconds, last) from None
+    cluster.wait_for(f"namespace {namespace} deleted", gone, GONE_S, last_seen=lambda: last)

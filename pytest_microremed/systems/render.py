@@ -43,9 +43,7 @@ def render(system: System, namespace: str) -> list[Obj]:
             raise UsageError(f"{template} of system {system.name}: {error.message}") from None
         except yaml.YAMLError as error:
             problem = " ".join(str(error).split())
-            raise UsageError(
-                f"{template} of system {system.name} renders to what is no YAML: {problem}"
-            ) from None
+            raise UsageError(f"{template} of system {system.name} renders to what is no YAML: {problem}") from None
         objects += [_placed(document, system, namespace) for document in documents if document]
     return objects
 

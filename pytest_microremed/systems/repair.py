@@ -52,9 +52,7 @@ def create(cluster: Cluster, obj: Obj) -> None:
 def remove(cluster: Cluster, obj: Obj) -> None:
     """Delete the object, and do not let finalizers hold it: nobody is left who would act on them."""
     kind, meta = kind_of(obj), obj["metadata"]
-    cluster.delete(
-        kind, meta["namespace"], meta["name"], grace_s=_POD_GRACE_S if kind is kinds.PODS else None
-    )
+    cluster.delete(kind, meta["namespace"], meta["name"], grace_s=_POD_GRACE_S if kind is kinds.PODS else None)
     if meta.get("finalizers"):
         try:
             cluster.patch(kind, meta["namespace"], meta["name"], {"metadata": {"finalizers": None}})

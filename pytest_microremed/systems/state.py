@@ -39,9 +39,7 @@ WATCHED_KINDS = (
 """All that an agent may create or change in a namespace, in an order in which it can be created."""
 
 LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
-SERVER_ANNOTATIONS = frozenset(
-    {"deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"}
-)
+SERVER_ANNOTATIONS = frozenset({"deployment.kubernetes.io/revision", "deprecated.daemonset.template.generation"})
 _NOT_WANTED = SERVER_ANNOTATIONS | {LAST_APPLIED}
 _WANTED_METADATA = frozenset({"name", "namespace", "labels", "annotations", "finalizers", "ownerReferences"})
 _REVISION_LABELS = frozenset(
@@ -96,8 +94,7 @@ def pod_shape(pod: Obj) -> Obj:
     return {
         "labels": {key: value for key, value in labels.items() if key not in _REVISION_LABELS},
         "containers": [
-            {key: container.get(key) for key in ("name", "image", "resources")}
-            for container in spec["containers"]
+            {key: container.get(key) for key in ("name", "image", "resources")} for container in spec["containers"]
         ],
         "ephemeralContainers": [container["name"] for container in spec.get("ephemeralContainers") or ()],
     }

@@ -114,9 +114,7 @@ def test_requests_carry_the_token_and_say_who_writes(tmp_path: Path) -> None:
     with serving(tmp_path, Answer(200, {"items": None})) as stub:
         cluster = Cluster(stub.kubeconfig)
         assert cluster.list(CONFIG_MAPS, "shop", {"app": "web", "tier": "front"}) == []
-        cluster.apply(
-            {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}}
-        )
+        cluster.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a", "namespace": "shop"}})
     (listed, applied) = stub.requests
     assert listed[:2] == ("GET", "/api/v1/namespaces/shop/configmaps?labelSelector=app%3Dweb%2Ctier%3Dfront")
     assert applied[:2] == (
@@ -131,9 +129,7 @@ def test_a_refused_exec_tells_the_servers_message(tmp_path: Path) -> None:
     status = {"kind": "Status", "message": "container probe is not valid for pod web", "code": 400}
     with (
         serving(tmp_path, Answer(400, status)) as stub,
-        pytest.raises(
-            RequestFailed, match="EXEC Pod shop/web container probe: 400: container probe is not valid"
-        ),
+        pytest.raises(RequestFailed, match="EXEC Pod shop/web container probe: 400: container probe is not valid"),
     ):
         Cluster(stub.kubeconfig).execute("shop", "web", "probe", ["true"], timeout_s=5)
 

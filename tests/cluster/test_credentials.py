@@ -93,16 +93,12 @@ def can_i(tmp_path: Path, namespace: str) -> Iterator[Callable[[str], CanI]]:
         cluster.close()
 
 
-def test_an_agent_may_do_what_an_sre_does(
-    cluster: Cluster, namespace: str, can_i: Callable[[str], CanI]
-) -> None:
+def test_an_agent_may_do_what_an_sre_does(cluster: Cluster, namespace: str, can_i: Callable[[str], CanI]) -> None:
     ask = can_i(issue_agent(cluster, namespace))
     assert [right for right in AGENT_MAY if not ask(*right)] == []
 
 
-def test_a_probe_may_read_and_run_commands(
-    cluster: Cluster, namespace: str, can_i: Callable[[str], CanI]
-) -> None:
+def test_a_probe_may_read_and_run_commands(cluster: Cluster, namespace: str, can_i: Callable[[str], CanI]) -> None:
     ask = can_i(issue_probe(cluster, namespace))
     readings = [("list", resource) for _, resource in AGENT_MAY if "/" not in resource]
     expected = [*readings, ("get", "pods/log"), ("create", "pods/exec")]
@@ -125,9 +121,7 @@ def test_nobody_reaches_the_injector_rights_or_other_namespaces(
     assert not ask("get", "secrets", AGENTS_NAMESPACE)
 
 
-def test_the_kubeconfig_holds_server_authority_and_token_only(
-    cluster: Cluster, namespace: str, issue: Any
-) -> None:
+def test_the_kubeconfig_holds_server_authority_and_token_only(cluster: Cluster, namespace: str, issue: Any) -> None:
     document = yaml.safe_load(issue(cluster, namespace))
     (entry,) = document["clusters"]
     assert set(entry["cluster"]) == {"server", "certificate-authority-data"}
@@ -155,9 +149,7 @@ def test_the_token_is_short_lived(
     assert timedelta(minutes=10) <= ends - datetime.now(UTC) <= timedelta(hours=2)
 
 
-def test_issuing_twice_and_revoking(
-    cluster: Cluster, namespace: str, issue: Any, can_i: Callable[[str], CanI]
-) -> None:
+def test_issuing_twice_and_revoking(cluster: Cluster, namespace: str, issue: Any, can_i: Callable[[str], CanI]) -> None:
     issue(cluster, namespace)
     ask = can_i(issue(cluster, namespace))
     assert ask("get", "pods")

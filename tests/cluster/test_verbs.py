@@ -71,9 +71,7 @@ def test_an_unknown_kind_is_not_guessed(cluster: Cluster) -> None:
 
 
 def test_exec_gives_both_streams_and_the_exit_code(cluster: Cluster, namespace: str) -> None:
-    output = cluster.execute(
-        namespace, "web", "shell", ["sh", "-c", "echo out; echo err >&2; exit 3"], timeout_s=30
-    )
+    output = cluster.execute(namespace, "web", "shell", ["sh", "-c", "echo out; echo err >&2; exit 3"], timeout_s=30)
     assert (output.stdout, output.stderr, output.exit_code) == ("out\n", "err\n", 3)
     assert cluster.execute(namespace, "web", "shell", ["true"], timeout_s=30).exit_code == 0
 
@@ -86,9 +84,7 @@ def test_exec_where_there_is_nothing(cluster: Cluster, namespace: str) -> None:
 
 
 def test_exec_of_much_output(cluster: Cluster, namespace: str) -> None:
-    output = cluster.execute(
-        namespace, "web", "shell", ["sh", "-c", "yes abcdefg | head -n 20000"], timeout_s=30
-    )
+    output = cluster.execute(namespace, "web", "shell", ["sh", "-c", "yes abcdefg | head -n 20000"], timeout_s=30)
     assert output.stdout == "abcdefg\n" * 20000
 
 
@@ -105,9 +101,7 @@ def test_a_pod_can_be_deleted_at_once(cluster: Cluster, namespace: str) -> None:
         "apiVersion": "v1",
         "kind": "Pod",
         "metadata": {"name": "brief", "namespace": namespace},
-        "spec": {
-            "containers": [{"name": "shell", "image": "busybox:1.36", "command": ["sleep", "infinity"]}]
-        },
+        "spec": {"containers": [{"name": "shell", "image": "busybox:1.36", "command": ["sleep", "infinity"]}]},
     }
     cluster.create(pod)
     cluster.delete(PODS, namespace, "brief", grace_s=0)

@@ -37,8 +37,8 @@ def test_the_result_of_the_condition_is_returned(cluster: Cluster) -> None:
 
 
 def test_the_limit_says_what_was_waited_for(cluster: Cluster) -> None:
-    with pytest.raises(WaitTimeout, match="pods ready: not so after 10 s"):
-        cluster.wait_for("pods ready", lambda: False, 10, 4)
+    with pytest.raises(WaitTimeout, match=r"pods ready: not so after 10 s \(last seen: 1 of 2\)"):
+        cluster.wait_for("pods ready", lambda: False, 10, 4, lambda: "1 of 2")
     assert cluster.clock.now() == 12
 
 

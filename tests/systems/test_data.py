@@ -23,9 +23,7 @@ def test_the_three_systems_are_known() -> None:
 
 
 def test_an_unknown_system_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(
-        UsageError, match="no system 'shop'; known: online-boutique, simple-micro, train-ticket"
-    ):
+    with pytest.raises(UsageError, match="no system 'shop'; known: online-boutique, simple-micro, train-ticket"):
         load_system("shop")
 
 
@@ -34,9 +32,7 @@ def test_an_unknown_workload_is_answered_with_the_known_ones() -> None:
         load_system("simple-micro").workload("cart")
 
 
-@pytest.mark.parametrize(
-    ("name", "count"), [("simple-micro", 2), ("online-boutique", 12), ("train-ticket", 50)]
-)
+@pytest.mark.parametrize(("name", "count"), [("simple-micro", 2), ("online-boutique", 12), ("train-ticket", 50)])
 def test_counts(name: str, count: int) -> None:
     assert len(load_system(name).workloads) == count
 
@@ -75,9 +71,7 @@ def test_every_workload_has_what_faults_and_checks_need(system: System) -> None:
 
 def test_readiness_delays_are_the_published_ones() -> None:
     boutique = load_system("online-boutique").workloads
-    delays = {
-        name: w.readiness.initial_delay_s for name, w in boutique.items() if w.readiness.initial_delay_s
-    }
+    delays = {name: w.readiness.initial_delay_s for name, w in boutique.items() if w.readiness.initial_delay_s}
     assert delays == {"adservice": 20, "cartservice": 15, "frontend": 10}
     train_ticket = load_system("train-ticket").workloads
     services = {n: w for n, w in train_ticket.items() if n.startswith("ts-") and n != "ts-ui-dashboard"}

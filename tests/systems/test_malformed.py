@@ -32,9 +32,7 @@ def written(folder: Path, text: str) -> Path:
 
 def test_a_system_of_ones_own_is_read_and_rendered(tmp_path: Path) -> None:
     path = written(tmp_path, GOOD)
-    (path.parent / "thing.yaml.j2").write_text(
-        "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ system.name }}}\n"
-    )
+    (path.parent / "thing.yaml.j2").write_text("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ system.name }}}\n")
     system = read_system(path)
     assert system.name == "shop"
     assert [obj["metadata"]["name"] for obj in render(system, "shop")] == ["shop"]

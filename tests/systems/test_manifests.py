@@ -60,9 +60,7 @@ def test_objects_are_unique(system: System) -> None:
 
 
 def test_train_ticket_has_its_configuration() -> None:
-    objects = {
-        (o["kind"], o["metadata"]["name"]): o for o in render(load_system("train-ticket"), "somewhere")
-    }
+    objects = {(o["kind"], o["metadata"]["name"]): o for o in render(load_system("train-ticket"), "somewhere")}
     assert Counter(kind for kind, _ in objects) == {
         "Deployment": 47,
         "StatefulSet": 3,

@@ -145,17 +145,13 @@ DAMAGES = [
         run("create", "job", "once", "--image=busybox:1.36", "--", "sleep", "infinity"),
         "Job/once: added",
     ),
-    Damage(
-        "secret added", run("create", "secret", "generic", "key", "--from-literal=a=b"), "Secret/key: added"
-    ),
+    Damage("secret added", run("create", "secret", "generic", "key", "--from-literal=a=b"), "Secret/key: added"),
     Damage("account added", run("create", "serviceaccount", "robot"), "ServiceAccount/robot: added"),
 ]
 
 
 @pytest.mark.parametrize("damage", DAMAGES, ids=lambda damage: damage.name)
-def test_damage_is_seen_and_put_right(
-    cluster: Cluster, baseline: Baseline, kubectl: Kubectl, damage: Damage
-) -> None:
+def test_damage_is_seen_and_put_right(cluster: Cluster, baseline: Baseline, kubectl: Kubectl, damage: Damage) -> None:
     damage.do(kubectl)
     found = find_clean(cluster, baseline)
     assert [line for line in found if line.startswith(damage.shows)], found
@@ -185,9 +181,7 @@ def test_a_deleted_namespace_is_deployed_anew(cluster: Cluster, baseline: Baseli
 def test_immutable_fields_are_put_right_by_creating_again(
     cluster: Cluster, baseline: Baseline, kubectl: Kubectl
 ) -> None:
-    (service,) = [
-        s for s in cluster.list(SERVICES, baseline.namespace) if s["metadata"]["name"] == "time-service"
-    ]
+    (service,) = [s for s in cluster.list(SERVICES, baseline.namespace) if s["metadata"]["name"] == "time-service"]
     kubectl("delete", "service", "time-service")
     changed = baseline.objects[SERVICES, "time-service"]
     cluster.create({**changed, "spec": {**changed["spec"], "clusterIP": "None", "clusterIPs": ["None"]}})
@@ -212,9 +206,7 @@ def test_recycled_workloads_get_new_pods(cluster: Cluster, baseline: Baseline) -
 
 def test_restoring_what_is_clean_changes_nothing(cluster: Cluster, baseline: Baseline) -> None:
     def versions() -> list[str]:
-        objects = [
-            o for kind in (DEPLOYMENTS, SERVICES, PODS) for o in cluster.list(kind, baseline.namespace)
-        ]
+        objects = [o for kind in (DEPLOYMENTS, SERVICES, PODS) for o in cluster.list(kind, baseline.namespace)]
         return [obj["metadata"]["resourceVersion"] for obj in objects]
 
     before = versions()
