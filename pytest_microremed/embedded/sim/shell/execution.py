@@ -14,6 +14,8 @@ from pytest_microremed.embedded.sim.shell.streams import BrokenPipe, BytesReader
 NOT_FOUND = 127
 NOT_EXECUTABLE = 126
 BROKEN_PIPE = 128 + 13
+_UNFORESEEN = (ValueError, LookupError, ArithmeticError, TypeError, RecursionError)
+"""What a command raises over an argument that it did not expect: it fails, and nothing else does."""
 
 
 def speaks_dash(container: Container) -> bool:
@@ -61,6 +63,9 @@ async def execute(
         return 1
     except BrokenPipe:
         return BROKEN_PIPE
+    except _UNFORESEEN:
+        _say(err, f"{found}: invalid argument")
+        return 1
     return code
 
 

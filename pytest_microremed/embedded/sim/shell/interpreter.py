@@ -29,7 +29,7 @@ from pytest_microremed.embedded.sim.shell.expansion import (
     expand_words,
 )
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
-from pytest_microremed.embedded.sim.shell.parser import parse
+from pytest_microremed.embedded.sim.shell.parser import parse, parse_lines
 from pytest_microremed.embedded.sim.shell.services import ShellServices
 from pytest_microremed.embedded.sim.shell.streams import BrokenPipe, BytesReader, Collector, pipe
 from pytest_microremed.embedded.sim.shell.syntax import (
@@ -131,7 +131,8 @@ class Shell:
         """Run a whole program text as this shell; the exit code."""
         try:
             try:
-                await self.execute(parse(text), descriptors)
+                for program in parse_lines(text):
+                    await self.execute(program, descriptors)
             except Exit as request:
                 self.status = request.code
             except (Return, LoopControl):
@@ -329,8 +330,7 @@ class Shell:
         for patterns, body in command.branches:
             for word in patterns:
                 if pattern.matches(subject, await expand_pattern(word, self.scope(descriptors))):
-                    self.status = 0
-                    return await self.execute(body, descriptors)
+                    return await self.execute(body, descriptors) if body.items else 0
         return 0
 
     async def _for(self, command: For, descriptors: Descriptors) -> int:

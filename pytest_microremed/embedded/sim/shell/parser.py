@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 
 from pytest_microremed.embedded.sim.shell.lexer import MAX_DEPTH, Lexer
 from pytest_microremed.embedded.sim.shell.syntax import (
@@ -38,6 +39,16 @@ def parse(text: str) -> Program:
     return _parse_until(Lexer(text, _parse_until), "")
 
 
+def parse_lines(text: str) -> Iterator[Program]:
+    """The program line by line, as a shell runs it: a syntax error comes up behind the lines before it.
+
+    Raises `ShellSyntaxError`.
+    """
+    parser = _Parser(Lexer(text, _parse_until))
+    while not parser.at_end():
+        yield parser.line()
+
+
 def _parse_until(lexer: Lexer, end: str) -> Program:
     parser = _Parser(lexer)
     program = parser.program()
@@ -57,7 +68,19 @@ class _Parser:
         shown = {"": "end of file", "\n": "newline"}.get(self.token.text, f'"{self.token.text}"')
         return ShellSyntaxError(f"unexpected {shown}" if shown == "end of file" else f"{shown} unexpected")
 
-    def program(self) -> Program:
+    def at_end(self) -> bool:
+        """Whether nothing but newlines is left."""
+        self._skip_newlines()
+        return self.token.type == "end"
+
+    def line(self) -> Program:
+        """One complete command: a list up to the end of its line, the newline still to come."""
+        program = self.program(one_line=True)
+        if self.token.type != "end" and not self._operator("\n"):
+            raise self.unexpected()
+        return program
+
+    def program(self, *, one_line: bool = False) -> Program:
         items: list[AndOr] = []
         self._skip_newlines()
         while not self._at_end_of_list():
@@ -70,9 +93,11 @@ class _Parser:
                 rest.append((operator, self._pipeline()))
             background = self._operator("&")
             items.append(AndOr(first, tuple(rest), background))  # type: ignore[arg-type]
-            if not self._operator(";", "&", "\n"):
+            if not self._operator(";", "&") and (one_line or not self._operator("\n")):
                 break
             self._advance()
+            if one_line and self._operator("\n"):
+                break
             self._skip_newlines()
         return Program(tuple(items))
 

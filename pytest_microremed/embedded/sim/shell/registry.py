@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import getopt
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pytest_microremed.embedded.sim.model import Container, Process
@@ -67,6 +67,10 @@ class Call:
     @property
     def container(self) -> Container:
         return self.files.container
+
+    def with_args(self, args: Sequence[str]) -> Call:
+        """The same run with other words."""
+        return replace(self, args=args)
 
     def path(self, name: str) -> str:
         """The absolute path of a file argument."""

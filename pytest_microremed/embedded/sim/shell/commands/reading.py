@@ -34,8 +34,8 @@ async def cat(call: Call) -> int:
 def _count(call: Call, default: int) -> tuple[dict[str, str], list[str], str]:
     """Options, operands and the count as given (`-n 5`, `-5`, `-c 10`, `+3`)."""
     args = [re.sub(r"^-(\d+)$", r"-n\1", word) for word in call.args]
-    options, operands = Call.options(
-        _with(call, args), "n:c:qvfFs:", ["lines=", "bytes=", "quiet", "follow", "retry"]
+    options, operands = call.with_args(args).options(
+        "n:c:qvfFs:", ["lines=", "bytes=", "quiet", "follow", "retry"]
     )
     count = (
         options.get("n") or options.get("lines") or options.get("c") or options.get("bytes") or str(default)
@@ -43,12 +43,6 @@ def _count(call: Call, default: int) -> tuple[dict[str, str], list[str], str]:
     if not re.fullmatch(r"[-+]?\d+[kKmM]?", count):
         raise CommandError(f"invalid number '{count}'")
     return options, operands, count
-
-
-def _with(call: Call, args: list[str]) -> Call:
-    from dataclasses import replace
-
-    return replace(call, args=args)
 
 
 def _size(count: str) -> int:
