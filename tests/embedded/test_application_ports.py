@@ -28,9 +28,7 @@ BOUTIQUE = "gcr.io/google-samples/microservices-demo/"
     ids=["own", "own anyway", "declared", "variable", "java", "ui", "nginx", "argument", "script", "inline"],
 )
 @on_a_node
-async def test_program_listens_there_and_nowhere_else(
-    node: Node, container: dict[str, Any], port: int
-) -> None:
+async def test_program_listens_there_and_nowhere_else(node: Node, container: dict[str, Any], port: int) -> None:
     node.run("web", container)
     ip = node.sandbox("web").ip
     await node.until(f"{port} open", lambda: node.network.connect(None, ip, port).status == "open")
@@ -42,9 +40,7 @@ async def test_wrong_port_variable_keeps_the_service_unready(node: Node) -> None
     """The probe and the Service still point to the old port."""
     probe = {"httpGet": {"path": "/", "port": 5000}, "periodSeconds": 5}
     command = ["python", "-c", "HTTPServer(a, b).serve_forever()"]
-    node.run(
-        "web", server("python:3.9", 5000, command=command, env=environment(PORT="5999"), readinessProbe=probe)
-    )
+    node.run("web", server("python:3.9", 5000, command=command, env=environment(PORT="5999"), readinessProbe=probe))
     await node.pass_time(60)
     assert not node.is_ready("web")
     assert "serving on port 5999" in node.log("web")
@@ -78,3 +74,21 @@ async def test_shell_image_alone_ends(node: Node) -> None:
     node.run("idle", {"name": "server", "image": "busybox:1.36"})
     await node.waiting("idle", "CrashLoopBackOff")
     assert node.status("idle")["lastState"]["terminated"]["reason"] == "Completed"
+
+
+@on_a_node
+async def test_arguments_name_a_program_or_are_options(node: Node) -> None:
+    """`kubectl run NAME --image=busybox -- PROGRAM` gives arguments, not a command."""
+    node.run("once", {"name": "server", "image": "busybox:1.36", "args": ["echo", "hello"]}, restartPolicy="Never")
+    node.run("db", server("mysql:5.7", 3306, args=["--port=3307"], env=environment(MYSQL_ROOT_PASSWORD="x")))
+    await node.until("done", lambda: node.pod("once")["status"]["phase"] == "Succeeded")
+    assert node.log("once") == "hello"
+    ip = node.sandbox("db").ip
+    await node.until("3307 open", lambda: node.network.connect(None, ip, 3307).status == "open")
+
+
+@on_a_node
+async def test_program_that_this_userland_lacks(node: Node) -> None:
+    node.run("alpine", {"name": "server", "image": "alpine:3.20", "command": ["bash", "-c", "sleep 1000"]})
+    await node.waiting("alpine", "CrashLoopBackOff")
+    assert node.status("alpine")["lastState"]["terminated"]["reason"] == "StartError"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import pytest
+
 from pytest_microremed.embedded.api.resources import PODS
 from tests.embedded.node import NAMESPACE, Node, limits, on_a_node, server
 
@@ -100,9 +102,7 @@ async def test_failing_command_backs_off_twice_as_long_each_time(node: Node) -> 
         restarts = node.status("broken")["restartCount"]
         await node.until("next run", lambda n=restarts: node.status("broken")["restartCount"] > n, 400)  # type: ignore[misc]
     assert node.log("broken") == "no database"
-    assert f"Back-off restarting failed container server in pod broken_{NAMESPACE}({uid})" in node.events(
-        "BackOff"
-    )
+    assert f"Back-off restarting failed container server in pod broken_{NAMESPACE}({uid})" in node.events("BackOff")
 
 
 @on_a_node
@@ -188,3 +188,14 @@ async def test_usage_stays_known_while_the_pod_runs(node: Node) -> None:
     assert node.simulation.pod_usage(node.pod("redis")) is None
     await node.ready("redis")
     assert set(node.simulation.pod_usage(node.pod("redis")) or {}) == {"server"}
+
+
+@pytest.mark.parametrize("after_s", [0.05, 0.5, 1.0, 1.2])
+@on_a_node
+async def test_image_changed_while_the_container_is_being_made(node: Node, after_s: float) -> None:
+    node.run("redis", server("nginx:1.27"))
+    await node.pass_time(after_s)
+    pod = node.pod("redis")
+    node.store.update(PODS, {**pod, "spec": {**pod["spec"], "containers": [server("redis:7")]}})
+    await node.ready("redis", limit_s=15)
+    assert node.status("redis")["imageID"].startswith("docker.io/library/redis@")

@@ -10,7 +10,7 @@ from pytest_microremed.embedded.sim import environment, image_pull
 from pytest_microremed.embedded.sim.alarm import Alarm
 from pytest_microremed.embedded.sim.container_run import ContainerRun
 from pytest_microremed.embedded.sim.container_state import EPOCH, Exit, Running, State, Terminated, Waiting
-from pytest_microremed.embedded.sim.images import Image
+from pytest_microremed.embedded.sim.images import Image, full_name
 from pytest_microremed.embedded.sim.launch import Missing, command_line, plan
 from pytest_microremed.embedded.sim.logs import ContainerLog
 from pytest_microremed.embedded.sim.model import Container, Process
@@ -31,6 +31,7 @@ LONGEST_BACK_OFF_S = 300.0
 BACK_OFF_RESET_S = 600.0
 """A container that has run for so long starts with the shortest back-off again."""
 START_ERROR = 128
+REDEFINED = "Container {} definition changed, will be restarted"
 
 Role = Literal["init", "main", "ephemeral"]
 _FIELDS = {"init": "initContainers", "main": "containers", "ephemeral": "ephemeralContainers"}
@@ -94,6 +95,8 @@ class ContainerWorker:
                 declared = await self._resolve_environment()
                 if image is None or declared is None:
                     return
+                if full_name(self.container.spec["image"]) != image.reference:
+                    continue  # it was changed meanwhile
                 ended = await self._run_once(image, declared)
                 if self.stopping or not self._is_restarted(ended):
                     return
@@ -111,7 +114,7 @@ class ContainerWorker:
             return
         self._redefined = True
         if self._run:
-            self._restart(f"Container {self.name} definition changed, will be restarted")
+            self._restart(REDEFINED.format(self.name))
         else:
             self.alarm.ring()
 
@@ -182,13 +185,13 @@ class ContainerWorker:
 
     async def _run_once(self, image: Image, declared: dict[str, str]) -> Exit:
         container, context = self.container, self._context
-        self._redefined = False
         container.reset()
         container.image = image
         container.mounts = mounts(container.spec, container.pod.volumes)
         container.env = environment.complete(context.store, self._pod.pod, declared)
-        argv = tuple(environment.expand(word, container.env) for word in command_line(container.spec, image))
-        planned = plan(container.spec, image, argv, container.env)
+        argv = tuple(environment.expand(word, container.env) for word in command_line(container))
+        planned = plan(container, argv)
+        self._redefined = False
         await context.clock.sleep(CREATE_S)
         self.image_id = image.image_id
         self.container_id = f"containerd://{uuid.uuid4().hex}{uuid.uuid4().hex}"
@@ -206,6 +209,8 @@ class ContainerWorker:
         run.start()
         self._start_probing(run)
         self._pod.publish()
+        if self._redefined:
+            self._restart(REDEFINED.format(self.name))
         ended = await run.ended
         self._run = None
         self.ready = self.started = False

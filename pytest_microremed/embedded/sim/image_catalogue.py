@@ -70,6 +70,7 @@ _SPRING = Profile(
 _NGINX = Profile(
     "nginx",
     ("nginx", "-g", "daemon off;"),
+    runs_commands=True,
     style="nginx",
     ports=(80,),
     cpu_idle=0.002,
@@ -82,6 +83,7 @@ _NGINX = Profile(
 _MYSQL = Profile(
     "mysql",
     ("mysqld",),
+    runs_commands=True,
     style="mysql",
     protocol="tcp",
     ports=(3306,),
@@ -98,6 +100,7 @@ _MYSQL = Profile(
 _REDIS = Profile(
     "redis",
     ("redis-server",),
+    runs_commands=True,
     style="redis",
     protocol="tcp",
     ports=(6379,),
@@ -110,6 +113,7 @@ _REDIS = Profile(
 _RABBITMQ = Profile(
     "rabbitmq",
     ("rabbitmq-server",),
+    runs_commands=True,
     style="rabbitmq",
     protocol="tcp",
     ports=(5672, 15672, 25672),
@@ -123,6 +127,7 @@ _RABBITMQ = Profile(
 _DATABASE = Profile(
     "database",
     ("docker-entrypoint.sh",),
+    runs_commands=True,
     protocol="tcp",
     cpu_idle=0.01,
     cpu_start=1.0,
@@ -132,6 +137,7 @@ _DATABASE = Profile(
 _PYTHON_STOCK = Profile(
     "python",
     ("python3",),
+    runs_commands=True,
     role="shell",
     style="http.server",
     cpu_idle=0.006,
@@ -161,6 +167,7 @@ def _shell(name: str, userland: Literal["busybox", "debian"], size: int, *tools:
     return Profile(
         name,
         entrypoint,
+        runs_commands=True,
         role="shell",
         cpu_idle=0.0,
         cpu_start=0.0,
@@ -296,7 +303,10 @@ STOCK: tuple[tuple[str, Profile], ...] = (
         _HUB + "(ubuntu|debian|bash|perl|ruby|golang|node|openjdk|eclipse-temurin)",
         _shell("debian", "debian", 50),
     ),
-    (r"docker\.io/(curlimages|alpine)/curl", _shell("curl", "busybox", 9, "curl")),
+    (
+        r"docker\.io/(curlimages|alpine)/curl",
+        replace(_shell("curl", "busybox", 9, "curl"), entrypoint=("curl",)),
+    ),
     (
         r"docker\.io/(nicolaka/netshoot|praqma/network-multitool|wbitt/network-multitool)",
         _shell("netshoot", "busybox", 180, *_NETWORK_TOOLS),

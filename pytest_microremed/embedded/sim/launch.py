@@ -6,10 +6,11 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
-from pytest_microremed.embedded.sim.images import Image
+from pytest_microremed.embedded.sim.model import Container
 from pytest_microremed.embedded.sim.profiles import Profile
+from pytest_microremed.embedded.sim.shell.image_files import tool_at
+from pytest_microremed.embedded.sim.shell.registry import installed
 
 SHELLS = frozenset({"sh", "bash", "ash", "dash"})
 _PYTHONS = re.compile(r"python3?(\.\d+)?")
@@ -17,6 +18,7 @@ _FOREVER = re.compile(r"sleep\s+(inf\w*)|while\s+(true|:|\[?\s*1)|until\s+false|
 _SLEEP = re.compile(r"\bsleep\s+(\d+(?:\.\d+)?)([smhd]?)")
 LONG_S = 3000.0
 """A script that sleeps longer is not run to its end."""
+_PORT_ARGUMENT = re.compile(r"-m http\.server\s+(\d+)|-(?:-|D)(?:http[-_]|server\.)?port[= ](\d+)")
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 _SERVES = re.compile(
     r"http\.server|HTTPServer|socketserver|serve_forever|flask|fastapi|uvicorn|gunicorn|aiohttp|\.listen\("
@@ -69,41 +71,46 @@ def termination_code(plan: Plan, argv: Sequence[str]) -> int | None:
     return int(code[1]) if code else 0
 
 
-def command_line(spec: dict[str, Any], image: Image) -> tuple[str, ...]:
+def command_line(container: Container) -> tuple[str, ...]:
     """What pid 1 is started with (Kubernetes: command replaces ENTRYPOINT, args replaces CMD)."""
-    command = tuple(spec.get("command") or image.profile.entrypoint)
-    return command + tuple(spec.get("args") or ())
+    profile = _profile(container)
+    command, args = container.spec.get("command"), tuple(container.spec.get("args") or ())
+    if not command and args and profile.runs_commands and _is_present(args[0], container):
+        return args
+    return tuple(command or profile.entrypoint) + args
 
 
-def plan(spec: dict[str, Any], image: Image, argv: Sequence[str], env: dict[str, str]) -> Plan:
-    """What that command line will do in that image."""
-    profile = image.profile
+def plan(container: Container, argv: Sequence[str]) -> Plan:
+    """What that command line will do in the container's image."""
+    profile = _profile(container)
     program = PurePosixPath(argv[0]).name
-    is_own = not spec.get("command") or program == PurePosixPath(profile.entrypoint[0]).name
-    if is_own and profile.role == "pause":
-        return Sleep(None)
-    if is_own and profile.role == "client":
-        return Serve(profile, ())
-    if is_own and profile.role == "server":
-        return Serve(profile, _ports(spec, profile, argv, env))
-    if _PYTHONS.fullmatch(program) and program in profile.tools | {"python3"}:
-        return _python(spec, profile, argv, env)
-    if not _is_present(argv[0], profile):
+    if program == PurePosixPath(profile.entrypoint[0]).name:
+        match profile.role:
+            case "pause":
+                return Sleep(None)
+            case "client":
+                return Serve(profile, ())
+            case "server":
+                return Serve(profile, _ports(container, argv))
+    if _PYTHONS.fullmatch(program) and "python3" in profile.tools:
+        return _python(container, argv)
+    if not _is_present(argv[0], container):
         return Missing(argv[0])
     if program in SHELLS and _starts_server(profile, " ".join(argv)):
-        return Serve(profile, _ports(spec, profile, argv, env))
+        return Serve(profile, _ports(container, argv))
     return _shell(argv, program)
 
 
-def _python(spec: dict[str, Any], profile: Profile, argv: Sequence[str], env: dict[str, str]) -> Plan:
-    if profile.name != "python" and "python3" not in profile.tools:
-        return Missing(argv[0])
+def _profile(container: Container) -> Profile:
+    assert container.image is not None, "a container starts after its image has been pulled"
+    return container.image.profile
+
+
+def _python(container: Container, argv: Sequence[str]) -> Plan:
     code = " ".join(argv[1:])
     if _SERVES.search(code) or (len(argv) > 1 and argv[-1].endswith(".py")):
-        return Serve(profile, _ports(spec, profile, argv, env))
-    if re.search(r"while\s+(True|1)", code):
-        return Sleep(None)
-    return Script()
+        return Serve(_profile(container), _ports(container, argv))
+    return Sleep(None) if re.search(r"while\s+(True|1)", code) else Script()
 
 
 def _starts_server(profile: Profile, script: str) -> bool:
@@ -129,34 +136,22 @@ def _shell(argv: Sequence[str], program: str) -> Plan:
     return Sleep(seconds) if program == "sleep" or seconds >= LONG_S else Script()
 
 
-def _ports(spec: dict[str, Any], profile: Profile, argv: Sequence[str], env: dict[str, str]) -> tuple[int, ...]:
-    """Where a server listens: its own ports, or one from its arguments, PORT, or the container's ports."""
+def _ports(container: Container, argv: Sequence[str]) -> tuple[int, ...]:
+    """Where a server listens: one from its arguments, its own ports, PORT, or the container's ports."""
+    profile = _profile(container)
+    if match := _PORT_ARGUMENT.search(" ".join(argv)):
+        return (int(match[1] or match[2]),)
     if profile.ports:
         return profile.ports
-    line = " ".join(argv)
-    if match := re.search(r"-m http\.server\s+(\d+)|--(?:http[-_])?port[= ](\d+)", line):
-        return (int(match[1] or match[2]),)
-    if env.get("PORT", "").isdigit():
-        return (int(env["PORT"]),)
-    declared = tuple(port["containerPort"] for port in spec.get("ports") or ())
-    if declared:
-        return declared
-    return (profile.default_port,) if profile.default_port else ()
+    for variable in ("PORT", "SERVER_PORT"):
+        if container.env.get(variable, "").isdigit():
+            return (int(container.env[variable]),)
+    declared = tuple(port["containerPort"] for port in container.spec.get("ports") or ())
+    return declared or ((profile.default_port,) if profile.default_port else ())
 
 
-def _is_present(binary: str, profile: Profile) -> bool:
-    """Whether such a program is in the image; any name without a path may be one of the userland's."""
-    if profile.userland == "none":
-        return binary in profile.entrypoint
-    name = PurePosixPath(binary).name
-    folder = binary.removesuffix(name)
-    return name in profile.tools or (name in _USERLAND and folder in ("", *_FOLDERS))
-
-
-_FOLDERS = ("/bin/", "/usr/bin/", "/sbin/", "/usr/sbin/", "/usr/local/bin/")
-_USERLAND = SHELLS | frozenset((
-    "sleep", "tail", "cat", "echo", "env", "printf", "true", "false", "test", "ls", "date", "touch", "rm",
-    "cp", "mv", "chmod", "chown", "dd", "wget", "nc", "ping", "ip", "ps", "top", "kill", "grep", "sed", "awk",
-    "hostname", "nslookup", "netstat", "find", "wc", "head", "sort", "timeout", "nohup", "stat", "df", "du",
-    "id", "mkdir",
-))  # fmt: skip
+def _is_present(binary: str, container: Container) -> bool:
+    """Whether the image has such a program."""
+    if binary in _profile(container).entrypoint:
+        return True
+    return bool(tool_at(binary, container)) if "/" in binary else installed(binary, container)

@@ -30,6 +30,8 @@ class Profile:
 
     name: str
     entrypoint: tuple[str, ...]
+    runs_commands: bool = False
+    """Arguments that name a program of the image run it instead (CMD, or an entry script like Docker's own)."""
     role: Literal["server", "client", "shell", "pause"] = "server"
     """server listens; client calls others; shell ends without a terminal; pause does nothing for ever."""
     style: Style = "plain"
