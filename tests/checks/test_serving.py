@@ -32,14 +32,14 @@ def build(cluster: FakeCluster, workload: Workload = CART) -> ServingCheck:
 def test_a_healthy_target_serves_and_is_asked_by_its_peer_as_its_callers_do() -> None:
     cluster = shop()
     assert build(cluster).run().passed
-    assert cluster.commands == [("redis-a", "probe", ["wget", "-q", "-O", "/dev/null", "-T", "3", "http://cart:80/"])]
+    assert cluster.commands == [("redis-a", "probe", ["wget", "-q", "-O", "/dev/null", "-T", "10", "http://cart:80/"])]
 
 
 def test_what_is_not_http_is_asked_for_a_connection() -> None:
     cluster = shop()
     cluster.put(endpoints(the_pod(cluster, "redis-a"), port=6379, name="redis"))
     assert build(cluster, REDIS).run().passed
-    assert cluster.commands == [("cart-a", "probe", ["nc", "-z", "-w", "3", "redis", "6379"])]
+    assert cluster.commands == [("cart-a", "probe", ["nc", "-z", "-w", "10", "redis", "6379"])]
 
 
 def no_answer(cluster: FakeCluster) -> None:
