@@ -48,9 +48,7 @@ class Facts:
         self._wanted = 0
         self._files: Mapping[str, str] = {}
 
-    def fill(
-        self, folder: Path, environment: Mapping[str, str], gather: Callable[[], Mapping[str, str]]
-    ) -> None:
+    def fill(self, folder: Path, environment: Mapping[str, str], gather: Callable[[], Mapping[str, str]]) -> None:
         """Put the facts into the cache `folder` of a box with that environment, as of now.
 
         `gather` runs the playbook GATHER and returns the files of its cache. The first playbook of a process

@@ -110,18 +110,14 @@ _USAGES = {
         ),
         _curl,
     ),
-    "date": _Usage(
-        "date [+FORMAT]", "uR", names("utc"), lambda options, rest: all(r[:1] == "+" for r in rest)
-    ),
+    "date": _Usage("date [+FORMAT]", "uR", names("utc"), lambda options, rest: all(r[:1] == "+" for r in rest)),
     "env": _Usage("env without arguments", holds=_alone),
     "hostname": _Usage("hostname without a name", "fiIs", holds=_alone),
     "ip": _Usage("ip addr, route, link or neigh [show]", "46brdsojc", holds=_ip),
     "mount": _Usage("mount without arguments", holds=_alone),
     "nc": _Usage("nc -z HOST PORT", "zvnuw:", holds=lambda options, rest: ("-z", "") in options),
     "ping": _Usage(f"ping -c N HOST, N at most {_PING_LIMIT}", "46c:i:nqs:W:w:", holds=_ping),
-    "sleep": _Usage(
-        "sleep N, N below 10", holds=lambda options, rest: re.fullmatch(r"\d", " ".join(rest)) is not None
-    ),
+    "sleep": _Usage("sleep N, N below 10", holds=lambda options, rest: re.fullmatch(r"\d", " ".join(rest)) is not None),
     "sort": _Usage("sort with options that only order", "bdfghinrsuVk:t:"),
     "ss": _Usage("ss with options that only show", "46aeHilmnoprstux"),
     "tail": _Usage("tail without -f", "n:c:qv0123456789", names("lines= bytes=")),

@@ -62,9 +62,7 @@ def split(command: str) -> list[str]:
     if words[0] != "kubectl":
         raise RefusedError(f"{words[0]}: only kubectl can be used, with one of {', '.join(sorted(VERBS))}")
     if any(set(word) <= set(_OPERATORS) for word in words):
-        raise RefusedError(
-            "there is no shell: pipes and redirections are refused, each command is one kubectl command"
-        )
+        raise RefusedError("there is no shell: pipes and redirections are refused, each command is one kubectl command")
     start = 1
     if words[1:2] in (["-n"], ["--namespace"]):
         start = 3
@@ -72,9 +70,7 @@ def split(command: str) -> list[str]:
         start = 2
     if not words[start:] or words[start] not in VERBS:
         verb = words[start] if words[start:] else "no verb"
-        raise RefusedError(
-            f"kubectl {verb}: the verb must come first, and be one of {', '.join(sorted(VERBS))}"
-        )
+        raise RefusedError(f"kubectl {verb}: the verb must come first, and be one of {', '.join(sorted(VERBS))}")
     _check_arguments(words[start], words[start + 1 :])
     return words
 

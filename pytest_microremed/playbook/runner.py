@@ -6,11 +6,11 @@ import functools
 import math
 import sys
 import tempfile
-import threading
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from threading import Event, Timer
 from typing import BinaryIO
 
 from pytest_microremed.errors import InfrastructureError
@@ -96,13 +96,13 @@ class PlaybookRunner:
         inventory = box.folder / "inventory"
         inventory.write_text(_INVENTORY.format(python=sys.executable), encoding="utf-8")
         (box.folder / "ansible.cfg").touch()
-        expired = threading.Event()
+        expired = Event()
 
         def expire() -> None:
             expired.set()
             box.end_processes()
 
-        timer = threading.Timer(self._timeout_s, expire)
+        timer = Timer(self._timeout_s, expire)
         own_folder = tempfile.TemporaryDirectory(prefix="runner-", dir=self._folder)
         # Neither is in the box: what is written and read here follows no link that a playbook made.
         with tempfile.TemporaryFile() as output, own_folder as own:

@@ -20,3 +20,9 @@ def runner(tmp_path: Path) -> PlaybookRunner:
 @pytest.fixture
 def run(runner: PlaybookRunner) -> Callable[[str], Run]:
     return lambda text: runner.run(Playbook(text))
+
+
+@pytest.fixture
+def without_isolation(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a process namespace would do, the box itself must do."""
+    monkeypatch.setattr("pytest_microremed.playbook.box.isolation", lambda: "none")

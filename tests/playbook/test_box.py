@@ -18,9 +18,7 @@ from pytest_microremed.playbook.playbook import Playbook
 from pytest_microremed.playbook.runner import PlaybookRunner, Run
 from tests.playbook.nowhere import KUBECONFIG
 
-needs_bwrap = pytest.mark.skipif(
-    isolation() == "none", reason="bubblewrap is not installed, or does not work here"
-)
+needs_bwrap = pytest.mark.skipif(isolation() == "none", reason="bubblewrap is not installed, or does not work here")
 
 HOSTILE = """\
 - hosts: k3s_control_plane
@@ -157,9 +155,7 @@ def test_isolated_it_sees_and_writes_nothing_outside(run: Callable[[str], Run], 
 
 
 @pytest.mark.parametrize("missing", ["ansible-playbook", "kubectl"])
-def test_a_missing_program_is_no_failed_repair(
-    missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_missing_program_is_no_failed_repair(missing: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     programs = tmp_path / "bin"
     programs.mkdir()
     for name in {"ansible-playbook", "kubectl"} - {missing}:

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from pytest_microremed.playbook.diagnosis import diagnose
 
-RECAP = (
-    "PLAY RECAP *********\nlocalhost           : ok={ok} changed={changed} unreachable=0 failed={failed}\n"
-)
+RECAP = "PLAY RECAP *********\nlocalhost           : ok={ok} changed={changed} unreachable=0 failed={failed}\n"
 
 
 def test_the_sums_of_a_run_that_ended_well() -> None:
@@ -39,9 +37,7 @@ def test_one_play_of_two_that_matched_no_host_is_mentioned() -> None:
 
 
 def test_a_printed_recap_does_not_count() -> None:
-    output = (
-        'PLAY [web] ***\nskipping: no hosts matched\n\nPLAY RECAP ***\n\nok: [x] => {"msg": " : ok=1 "}\n'
-    )
+    output = 'PLAY [web] ***\nskipping: no hosts matched\n\nPLAY RECAP ***\n\nok: [x] => {"msg": " : ok=1 "}\n'
     assert not diagnose(output, 0).ran
 
 

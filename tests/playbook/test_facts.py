@@ -42,9 +42,7 @@ def fill(facts: Facts, folder: Path, name: str, gather: Callable[[], Mapping[str
 
 
 def test_one_gathering_serves_all_from_the_second_on(tmp_path: Path) -> None:
-    payload = json.dumps(
-        {"ansible_date_time": {"epoch": "0", "tz": "UTC"}, "ansible_env": {"HOME": "/gatherer"}}
-    )
+    payload = json.dumps({"ansible_date_time": {"epoch": "0", "tz": "UTC"}, "ansible_env": {"HOME": "/gatherer"}})
     calls: list[str] = []
 
     def gather() -> Mapping[str, str]:

@@ -88,9 +88,7 @@ def test_a_restart_gives_new_pods(cluster: Cluster, tmp_path: Path) -> None:
 
     before = (cluster.get(DEPLOYMENTS, "shop", "web") or {})["metadata"]["generation"]
     incident = Incident("shop", "web", "failure", "report", "context", no_probe)
-    result = PlaybookRunner(issue_agent(cluster, "shop"), tmp_path).run(
-        Playbook(Restart().remediate(incident))
-    )
+    result = PlaybookRunner(issue_agent(cluster, "shop"), tmp_path).run(Playbook(Restart().remediate(incident)))
     assert result.exit_code == 0, result.output
     after = cluster.get(DEPLOYMENTS, "shop", "web") or {}
     assert after["metadata"]["generation"] == before + 1

@@ -51,9 +51,7 @@ def test_what_kubectl_complains_about_is_the_answer(probe: Probe) -> None:
     assert "127.0.0.1:9 was refused" in only.output
 
 
-def test_hosts_secrets_and_settings_do_not_reach_kubectl(
-    probe: Probe, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_hosts_secrets_and_settings_do_not_reach_kubectl(probe: Probe, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KUBECONFIG", "/host/kubeconfig")
     monkeypatch.setenv("KUBECTL_COMMAND_HEADERS", "secret")
     monkeypatch.setenv("HTTP_PROXY", "http://proxy.invalid:1")
@@ -69,9 +67,7 @@ def test_beyond_the_limit_nothing_is_run(tmp_path: Path) -> None:
     assert (probe.count, probe.refused) == (4, 3)
 
 
-def test_a_command_that_hangs_is_ended(
-    tmp_path: Path, silent_server: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_command_that_hangs_is_ended(tmp_path: Path, silent_server: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(probe_module, "TIMEOUT_S", 0.5)
     probe = Probe(KUBECONFIG.replace("http://127.0.0.1:9", silent_server), tmp_path)
     (only,) = probe(["kubectl get pods"]).outputs

@@ -9,10 +9,12 @@ import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Timer
 
 import pytest
 
 from pytest_microremed.errors import InfrastructureError
+from pytest_microremed.playbook import runner as runner_module
 from pytest_microremed.playbook.playbook import Playbook
 from pytest_microremed.playbook.runner import OUTPUT_LIMIT, PlaybookRunner, Run
 from tests.playbook.nowhere import KUBECONFIG
@@ -61,6 +63,7 @@ def test_two_runs_at_once_know_nothing_of_each_other(runner: PlaybookRunner) -> 
     assert '"stdout": "azure"' in azure.output
 
 
+@pytest.mark.usefixtures("without_isolation")
 def test_a_daemon_does_not_outlive_the_run(run: Callable[[str], Run]) -> None:
     seconds = unique_seconds()
     daemon = f"setsid nohup sleep {seconds} >/dev/null 2>&1 &"
@@ -70,24 +73,40 @@ def test_a_daemon_does_not_outlive_the_run(run: Callable[[str], Run]) -> None:
     assert not runs(seconds)
 
 
-def test_a_playbook_without_end_is_ended_with_its_children(tmp_path: Path) -> None:
-    child, orphan = unique_seconds(), unique_seconds()
-    ignoring = (
-        f"trap '' TERM; (trap '' TERM; exec env -i setsid sleep {orphan}) & sleep {child}; sleep {child}"
+def test_a_run_ends_at_its_time_limit(tmp_path: Path) -> None:
+    result = PlaybookRunner(KUBECONFIG, tmp_path, timeout_s=0.5).run(
+        Playbook(play("ansible.builtin.command: sleep 1000"))
     )
-    runner = PlaybookRunner(KUBECONFIG, tmp_path, timeout_s=5)
-    with ThreadPoolExecutor() as threads:
-        running = threads.submit(runner.run, Playbook(play(f"ansible.builtin.shell: {ignoring}")))
-        wait_until("the playbook's commands run", lambda: running.done() or (runs(child) and runs(orphan)))
-        result = running.result()
     assert result.timed_out
     assert result.ran
     assert result.exit_code is None
-    assert result.reason == "ended at its time limit of 5 s"
-    assert "TASK [The task]" in result.output
+    assert result.reason == "ended at its time limit of 0.5 s"
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.usefixtures("without_isolation")
+def test_what_ends_at_the_time_limit_ends_with_its_children(
+    runner: PlaybookRunner, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timers: list[Timer] = []
+
+    def timer(seconds: float, function: Callable[[], None]) -> Timer:
+        timers.append(Timer(3600, function))
+        return timers[-1]
+
+    monkeypatch.setattr(runner_module, "Timer", timer)
+    child, orphan = unique_seconds(), unique_seconds()
+    ignoring = f"trap '' TERM; (trap '' TERM; exec env -i setsid sleep {orphan}) & sleep {child}; sleep {child}"
+    with ThreadPoolExecutor() as threads:
+        running = threads.submit(runner.run, Playbook(play(f'ansible.builtin.shell: "{ignoring}"')))
+        wait_until("the playbook's commands run", lambda: running.done() or (runs(child) and runs(orphan)))
+        assert not running.done(), running.result().output
+        timers[0].function()
+        result = running.result()
+    assert result.timed_out
+    assert "TASK [The task]" in result.output, "the output so far is kept"
     assert not runs(child)
     assert not runs(orphan)
-    assert not list(tmp_path.iterdir())
 
 
 def test_an_interrupt_ends_the_playbook(tmp_path: Path) -> None:
@@ -95,6 +114,7 @@ def test_an_interrupt_ends_the_playbook(tmp_path: Path) -> None:
     text = play(f"ansible.builtin.command: sleep {seconds}")
     program = f"""\
 from pathlib import Path
+from threading import Timer
 from pytest_microremed.playbook.playbook import Playbook
 from pytest_microremed.playbook.runner import PlaybookRunner
 PlaybookRunner({KUBECONFIG!r}, Path({str(tmp_path)!r})).run(Playbook({text!r}))
