@@ -84,11 +84,7 @@ class _Evaluation:
         return value
 
     def _assignment(self) -> int:
-        if (
-            self.index < len(self.tokens)
-            and self.tokens[self.index][0] == "name"
-            and self._peek(1) in _ASSIGNMENTS
-        ):
+        if self.index < len(self.tokens) and self.tokens[self.index][0] == "name" and self._peek(1) in _ASSIGNMENTS:
             name = self._peek()
             operator = self._peek(1)
             self.index += 2
@@ -114,9 +110,7 @@ class _Evaluation:
         while (precedence := _PRECEDENCE.get(self._peek(), 0)) >= level:
             operator = self._take(self._peek())
             decided = (operator == "&&" and not left) or (operator == "||" and bool(left))
-            right = self._skipped(
-                lambda p=precedence: self._nested(lambda: self._binary(p + 1)), skip=decided
-            )  # type: ignore[misc]
+            right = self._skipped(lambda p=precedence: self._nested(lambda: self._binary(p + 1)), skip=decided)  # type: ignore[misc]
             if operator == "&&":
                 left = int(bool(left) and bool(right))
             elif operator == "||":
@@ -133,8 +127,7 @@ class _Evaluation:
                 value = _wrap(self._variable(name) + (1 if operator == "++" else -1))
                 self._assign(name, value)
                 return value
-            value = self._nested(self._unary)
-            return value
+            return self._nested(self._unary)
         if operator:
             value = self._nested(self._unary)
             return _wrap({"+": value, "-": -value, "!": int(not value), "~": ~value}[operator])

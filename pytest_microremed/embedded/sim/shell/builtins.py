@@ -16,9 +16,7 @@ if TYPE_CHECKING:
 
 Builtin: TypeAlias = "Callable[[Shell, list[str], Descriptors], Awaitable[int]]"
 
-SPECIAL = frozenset(
-    {":", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "unset", "trap", "."}
-)
+SPECIAL = frozenset({":", "eval", "exec", "exit", "export", "readonly", "return", "set", "shift", "unset", "trap", "."})
 WITHOUT_PROCESS = frozenset({"echo", "printf", "test", "[", "true", "false", "kill", "pwd"})
 """Ordinary commands that shells have built in: they run without a process of their own."""
 _BUILTINS: dict[str, Builtin] = {}
@@ -97,7 +95,7 @@ async def _unset(shell: Shell, words: list[str], descriptors: Descriptors) -> in
         elif name in shell.variables.read_only:
             raise ExpansionError(f"unset: {name}: is read only")
         else:
-            shell.variables.values.pop(name, None)
+            shell.variables.assigned.pop(name, None)
             shell.variables.exported.discard(name)
     return 0
 
@@ -301,11 +299,7 @@ async def _jobs(shell: Shell, words: list[str], descriptors: Descriptors) -> int
     for number, pid in enumerate(running, 1):
         process = shell.files.container.processes.get(pid)
         if process is not None:
-            shown = (
-                str(pid)
-                if "-p" in words
-                else f"[{number}]   Running                 {' '.join(process.command)}"
-            )
+            shown = str(pid) if "-p" in words else f"[{number}]   Running                 {' '.join(process.command)}"
             _say(descriptors, shown)
     return 0
 

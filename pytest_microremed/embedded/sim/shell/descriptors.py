@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import errno
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem, failure
 from pytest_microremed.embedded.sim.shell.streams import BytesReader, Null, Reader, Writer
@@ -98,7 +98,7 @@ def reader(descriptors: Descriptors, number: int) -> Reader:
     stream = descriptors.get(number)
     if stream is None or not hasattr(stream, "read"):
         raise failure(errno.EBADF, str(number))
-    return stream
+    return cast("Reader", stream)
 
 
 def writer(descriptors: Descriptors, number: int) -> Writer:
@@ -106,4 +106,4 @@ def writer(descriptors: Descriptors, number: int) -> Writer:
     stream = descriptors.get(number)
     if stream is None or not hasattr(stream, "write"):
         raise failure(errno.EBADF, str(number))
-    return stream
+    return cast("Writer", stream)

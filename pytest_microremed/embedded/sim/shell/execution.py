@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from pytest_microremed.embedded.sim.model import Container, Process
+from pytest_microremed.embedded.sim.model import Process
 from pytest_microremed.embedded.sim.shell import image_files, processes, registry
 from pytest_microremed.embedded.sim.shell.descriptors import Descriptors, open_to_read, reader, writer
+from pytest_microremed.embedded.sim.shell.dialect import not_found
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError
 from pytest_microremed.embedded.sim.shell.streams import BrokenPipe, BytesReader, Null, Reader, Writer
@@ -18,18 +19,6 @@ _UNFORESEEN = (ValueError, LookupError, ArithmeticError, TypeError, RecursionErr
 """What a command raises over an argument that it did not expect: it fails, and nothing else does."""
 
 
-def speaks_dash(container: Container) -> bool:
-    """Whether /bin/sh is dash, and the tools are GNU's (Debian), rather than busybox."""
-    return container.image is not None and container.image.profile.userland == "debian"
-
-
-def shell_prefix(container: Container, name: str) -> str:
-    """How the shell of that image begins its own messages: bash, dash and busybox each in their way."""
-    if name.rsplit("/", 1)[-1] == "bash":
-        return f"{name}: line 1: "
-    return f"{name}: 1: " if speaks_dash(container) else f"{name}: "
-
-
 async def execute(
     words: Sequence[str],
     streams: Descriptors,
@@ -37,8 +26,9 @@ async def execute(
     cwd: str,
     files: FileSystem,
     process: Process,
+    shell: str = "sh",
 ) -> int:
-    """Run a command as the given process, to its end; the exit code."""
+    """Run a command as the given process, to its end; the exit code. `shell` is who complains if there is none."""
     err = writer(streams, 2) if 2 in streams else Null()
     found, problem = locate(words[0], files, cwd)
     args = list(words)
@@ -47,7 +37,7 @@ async def execute(
         found, problem = locate(args[0], files, cwd)
     function = registry.find(found, files.container) if found else None
     if function is None:
-        _say(err, f"{shell_prefix(files.container, 'sh')}{words[0]}: {problem}")
+        _say(err, not_found(files.container, shell, words[0], problem))
         return NOT_EXECUTABLE if problem == "Permission denied" else NOT_FOUND
     try:
         call = _call(args, streams, env, cwd, files, process, err)

@@ -29,32 +29,32 @@ class ExpansionError(Exception):
 class Variables(MutableMapping[str, str]):
     """Shell variables; those that are exported are the environment of commands."""
 
-    values: dict[str, str] = field(default_factory=dict)
+    assigned: dict[str, str] = field(default_factory=dict)
     exported: set[str] = field(default_factory=set)
     read_only: set[str] = field(default_factory=set)
 
     def __getitem__(self, name: str) -> str:
-        return self.values[name]
+        return self.assigned[name]
 
     def __setitem__(self, name: str, value: str) -> None:
         if name in self.read_only:
             raise ExpansionError(f"{name}: is read only")
-        self.values[name] = value
+        self.assigned[name] = value
 
     def __delitem__(self, name: str) -> None:
-        del self.values[name]
+        del self.assigned[name]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self.values)
+        return iter(self.assigned)
 
     def __len__(self) -> int:
-        return len(self.values)
+        return len(self.assigned)
 
     def environment(self) -> dict[str, str]:
-        return {name: value for name, value in self.values.items() if name in self.exported}
+        return {name: value for name, value in self.assigned.items() if name in self.exported}
 
     def copy(self) -> Variables:
-        return Variables(dict(self.values), set(self.exported), set(self.read_only))
+        return Variables(dict(self.assigned), set(self.exported), set(self.read_only))
 
 
 @dataclass
@@ -96,9 +96,7 @@ async def expand_words(words: Sequence[Word], scope: Scope) -> list[str]:
 
 async def expand_text(word: Word, scope: Scope) -> str:
     """One string, neither split nor globbed: an assignment's value, a redirection's target, a here-document."""
-    return "".join(
-        piece.text + " " * piece.break_after for piece in await _pieces(_with_home(word, scope), scope)
-    )
+    return "".join(piece.text + " " * piece.break_after for piece in await _pieces(_with_home(word, scope), scope))
 
 
 async def expand_pattern(word: Word, scope: Scope) -> str:

@@ -1,4 +1,4 @@
-"""The files that a container sees: its image, what has changed since, its volumes, and the kernel's own file systems."""
+"""The files that a container sees: its image, what has changed since, its volumes, and the kernel's own."""
 
 from __future__ import annotations
 
@@ -35,6 +35,8 @@ DEVICES = (
     "shm",
     "mqueue",
 )
+SHARED_MEMORY = "/dev/shm"  # noqa: S108 the container's
+_TEMPORARY = "/tmp"  # noqa: S108 the container's
 _WHITEOUT = ".wh."
 
 
@@ -59,17 +61,10 @@ class FileSystem:
 
     def mount_of(self, path: str) -> Mount | None:
         """The volume mount that holds the path."""
-        return next(
-            (m for m in self._mounts if path == m.path or path.startswith(m.path.rstrip("/") + "/")), None
-        )
+        return next((m for m in self._mounts if path == m.path or path.startswith(m.path.rstrip("/") + "/")), None)
 
     def is_directory(self, path: str) -> bool:
-        if path in ("/", "/dev", "/proc", "/sys") or path in (
-            "/dev/shm",
-            "/dev/fd",
-            "/dev/pts",
-            "/dev/mqueue",
-        ):
+        if path in ("/", "/dev", "/proc", "/sys", SHARED_MEMORY, "/dev/fd", "/dev/pts", "/dev/mqueue"):
             return True
         prefix = path + "/"
         return any(known.startswith(prefix) for known in self._all())
@@ -125,7 +120,7 @@ class FileSystem:
             return known
         started = self.container.started or self.services.clock.now()
         if self.is_directory(path):
-            return FileAttributes(started, 0o1777 if path in ("/tmp", "/dev/shm") else 0o755)  # noqa: S108
+            return FileAttributes(started, 0o1777 if path in (_TEMPORARY, SHARED_MEMORY) else 0o755)
         if self.is_device(path):
             return FileAttributes(started, 0o666)
         if procfs.serves(path):
@@ -150,9 +145,7 @@ class FileSystem:
         mount = self.mount_of(path)
         if mount is None or procfs.serves(path) or self.is_device(path):
             return
-        delay, code = mount.volume.disturbance(
-            self.container.name, self._relative(mount, path), method, self._random
-        )
+        delay, code = mount.volume.disturbance(self.container.name, self._relative(mount, path), method, self._random)
         if delay:
             await self.services.clock.sleep(delay)
         elif size > 2**20:
@@ -205,9 +198,7 @@ class FileSystem:
         files.pop(key + "/", None)
         self.container.attributes.pop(path, None)
         if self.mount_of(path) is None and self.exists(path):  # it is in the image
-            self.container.files[
-                posixpath.join(posixpath.dirname(path), _WHITEOUT + posixpath.basename(path))
-            ] = b""
+            self.container.files[posixpath.join(posixpath.dirname(path), _WHITEOUT + posixpath.basename(path))] = b""
         self.container.pod.changed()
 
     def set_mode(self, path: str, mode: int) -> None:

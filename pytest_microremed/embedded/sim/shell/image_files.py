@@ -11,14 +11,12 @@ from pytest_microremed.embedded.sim.shell.services import ShellServices
 
 SEARCH_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _DIRECTORIES = (
-    "/bin/", "/sbin/", "/dev/", "/etc/", "/home/", "/lib/", "/mnt/", "/opt/", "/proc/", "/root/", "/run/", "/srv/", "/sys/",
-    "/tmp/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/local/bin/", "/usr/share/", "/var/log/", "/var/run/", "/var/tmp/",
-    "/var/lib/",
+    "/bin/", "/sbin/", "/dev/", "/etc/", "/home/", "/lib/", "/mnt/", "/opt/", "/proc/", "/root/", "/run/", "/srv/",
+    "/sys/", "/tmp/", "/usr/bin/", "/usr/sbin/", "/usr/lib/", "/usr/local/bin/", "/usr/share/",  # noqa: S108
+    "/var/log/", "/var/run/", "/var/tmp/", "/var/lib/",  # noqa: S108 the container's
 )  # fmt: skip
 _FILES = ("/etc/passwd", "/etc/group", "/etc/hosts", "/etc/hostname", "/etc/resolv.conf", "/etc/os-release")
-_SYSTEM_TOOLS = frozenset(
-    {"ip", "tc", "iptables", "ip6tables", "arp", "route", "ifconfig", "reboot", "sysctl"}
-)
+_SYSTEM_TOOLS = frozenset({"ip", "tc", "iptables", "ip6tables", "arp", "route", "ifconfig", "reboot", "sysctl"})
 
 
 def tool_path(name: str) -> str:

@@ -19,7 +19,8 @@ from pytest_microremed.embedded.sim.shell.descriptors import (
     reader,
     writer,
 )
-from pytest_microremed.embedded.sim.shell.execution import BROKEN_PIPE, shell_prefix, speaks_dash
+from pytest_microremed.embedded.sim.shell.dialect import shell_prefix, speaks_dash
+from pytest_microremed.embedded.sim.shell.execution import BROKEN_PIPE
 from pytest_microremed.embedded.sim.shell.expansion import (
     ExpansionError,
     Scope,
@@ -277,9 +278,7 @@ class Shell:
     def _start_job(self, item: AndOr, descriptors: Descriptors) -> None:
         process = self._spawn_fork()
         fork = self.fork(process)
-        fork.in_place = (
-            not item.rest and len(item.first.commands) == 1 and isinstance(item.first.commands[0], Simple)
-        )
+        fork.in_place = not item.rest and len(item.first.commands) == 1 and isinstance(item.first.commands[0], Simple)
         fork.busy_after = SPINNING_IN_BACKGROUND
         streams = {**descriptors, 0: BytesReader()}
         program = Program((replace(item, background=False),))

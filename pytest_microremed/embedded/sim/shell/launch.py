@@ -27,9 +27,7 @@ async def simple(shell: Shell, command: Simple, descriptors: Descriptors) -> int
         streams = await shell.redirected(command.redirections, descriptors)
     except OSError as error:
         return shell.diagnose_open(error, descriptors)
-    extra = {
-        each.name: await expand_text(each.value, shell.scope(descriptors)) for each in command.assignments
-    }
+    extra = {each.name: await expand_text(each.value, shell.scope(descriptors)) for each in command.assignments}
     if not words:
         for name, value in extra.items():
             shell.variables[name] = value
@@ -44,7 +42,7 @@ async def simple(shell: Shell, command: Simple, descriptors: Descriptors) -> int
         if function is not None:
             return await shell.call_function(function, words, streams)
         if words[0] in builtins.SPECIAL:
-            shell.variables.values.update(extra)
+            shell.variables.assigned.update(extra)
         return await run_named(shell, words, streams, extra)
     finally:
         for stream in streams.values():
@@ -67,11 +65,11 @@ async def run_named(
     env = {**shell.variables.environment(), **extra}
     container = shell.files.container
     if name in builtins.WITHOUT_PROCESS and registry.installed(name, container):
-        return await execute(words, streams, env, shell.cwd, shell.files, shell.process)
+        return await execute(words, streams, env, shell.cwd, shell.files, shell.process, shell.arguments[0])
     if shell.in_place:
         shell.process.command = tuple(words)
         await asyncio.sleep(0)  # the other commands of a pipeline start at the same time
-        return await execute(words, streams, env, shell.cwd, shell.files, shell.process)
+        return await execute(words, streams, env, shell.cwd, shell.files, shell.process, shell.arguments[0])
     process = processes.spawn(container, tuple(words), shell.process.pid, shell.services)
-    work = execute(words, streams, env, shell.cwd, shell.files, process)
+    work = execute(words, streams, env, shell.cwd, shell.files, process, shell.arguments[0])
     return await processes.run(container, process, work)

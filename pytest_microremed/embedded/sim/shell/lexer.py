@@ -31,7 +31,7 @@ _SPECIAL = "@*#?$!-0123456789"
 _ENDS_WORD = " \t\n;&|<>()"
 
 MAX_DEPTH = 60
-"""Levels of nesting; what goes deeper is refused as a syntax error, so that no text exhausts the interpreter's stack."""
+"""Levels of nesting; what goes deeper is a syntax error, so that no text exhausts the interpreter's stack."""
 
 
 @dataclass(frozen=True)
@@ -177,9 +177,7 @@ class Lexer:
             if char == "\\" and self.position < len(self.text):
                 following = self.text[self.position]
                 self.position += 1
-                inner += (
-                    following if following in "$`\\" or (quoted and following == '"') else "\\" + following
-                )
+                inner += following if following in "$`\\" or (quoted and following == '"') else "\\" + following
             else:
                 inner += char
         return self._nested(Lexer(inner, self._parse, self.depth), "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from pytest_microremed.embedded.sim.shell.lexer import MAX_DEPTH, Lexer
 from pytest_microremed.embedded.sim.shell.syntax import (
@@ -102,11 +102,7 @@ class _Parser:
         return Program(tuple(items))
 
     def _at_end_of_list(self) -> bool:
-        return (
-            self.token.type == "end"
-            or self._operator(")", ";;")
-            or (self._word() and self.token.text in _CLOSING)
-        )
+        return self.token.type == "end" or self._operator(")", ";;") or (self._word() and self.token.text in _CLOSING)
 
     def _pipeline(self) -> Pipeline:
         negated = self._take("!")
@@ -125,10 +121,11 @@ class _Parser:
             return self._compound(Subshell(program))
         if not self._word():
             return self._simple()
-        parse_compound = {
+        compounds: dict[str, Callable[[], Group | If | For | While | Case]] = {
             "{": self._group, "if": self._if, "for": self._for, "case": self._case,
             "while": self._while, "until": self._while,
-        }.get(self.token.text)  # fmt: skip
+        }  # fmt: skip
+        parse_compound = compounds.get(self.token.text)
         if parse_compound is not None:
             return self._compound(parse_compound())
         if self.token.text in _CLOSING or self.token.text == "!":

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 
 from pytest_microremed.embedded.sim.model import Container, Process
 from pytest_microremed.embedded.sim.shell import accounting
+from pytest_microremed.embedded.sim.shell.dialect import file_system_of
 from pytest_microremed.embedded.sim.shell.services import ShellServices
 from pytest_microremed.embedded.sim.usage import cpu_limit, memory_bytes, memory_limit
 
@@ -114,11 +115,10 @@ def _net_dev(container: Container, services: ShellServices) -> str:
         "|bytes    packets errs drop fifo colls carrier compressed\n"
     )
     packets = int(services.clock.seconds()) * 3
-    row = "{:>6}: {:>7} {:>7}    0    0    0     0          0         0 {:>8} {:>7}    0    0    0     0       0          0\n"
+    none_in, none_out = "    0    0    0     0          0         0", "    0    0    0     0       0          0"
+    row = "{:>6}: {:>7} {:>7}" + none_in + " {:>8} {:>7}" + none_out + "\n"
     return (
-        head
-        + row.format("lo", 1840, 22, 1840, 22)
-        + row.format("eth0", packets * 410, packets, packets * 380, packets)
+        head + row.format("lo", 1840, 22, 1840, 22) + row.format("eth0", packets * 410, packets, packets * 380, packets)
     )
 
 
@@ -132,9 +132,7 @@ def _mounts(container: Container, services: ShellServices) -> str:
     ]
     for mount in container.mounts:
         options = "ro,relatime" if mount.read_only else "rw,relatime"
-        disturbed = any(fault.container == container.name for fault in mount.volume.faults.values())
-        kind = "toda fuse" if disturbed else "tmpfs tmpfs" if mount.volume.in_memory else "/dev/sda1 ext4"
-        device, file_system = kind.split()
+        device, file_system = file_system_of(container, mount)
         rows.append(f"{device} {mount.path} {file_system} {options} 0 0")
     return "\n".join(rows) + "\n"
 
@@ -144,7 +142,8 @@ def _status(process: Process, container: Container, services: ShellServices) -> 
     resident = process.memory // 1024
     return (
         f"Name:\t{command_name(process)}\nUmask:\t0022\nState:\t{state}\nTgid:\t{process.pid}\nPid:\t{process.pid}\n"
-        f"PPid:\t{process.ppid}\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nVmPeak:\t{resident * 3} kB\nVmSize:\t{resident * 3} kB\n"
+        f"PPid:\t{process.ppid}\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\n"
+        f"VmPeak:\t{resident * 3} kB\nVmSize:\t{resident * 3} kB\n"
         f"VmRSS:\t{resident} kB\nThreads:\t1\n"
     )
 
@@ -173,9 +172,7 @@ def _cpu_stat(container: Container, services: ShellServices) -> str:
     now, speed = services.clock.now(), services.clock.speed
     running = list(container.processes.values())
     used = sum(accounting.cpu_seconds(container, process, now, speed) for process in running)
-    periods = int(
-        max((accounting.seconds_running(process, now, speed) for process in running), default=0) * 10
-    )
+    periods = int(max((accounting.seconds_running(process, now, speed) for process in running), default=0) * 10)
     throttled = periods if share < 1 else 0
     rows = {
         "usage_usec": int(used * 1e6), "user_usec": int(used * 0.9e6), "system_usec": int(used * 0.1e6),
@@ -197,9 +194,7 @@ _SYSTEM: dict[str, Callable[[Container, ShellServices], str]] = {
     "uptime": _uptime,
     "mounts": _mounts,
     "net/dev": _net_dev,
-    "version": lambda container, services: (
-        f"Linux version {services.node.kernel} (gcc-12) #1 SMP PREEMPT_DYNAMIC\n"
-    ),
+    "version": lambda container, services: f"Linux version {services.node.kernel} (gcc-12) #1 SMP PREEMPT_DYNAMIC\n",
     "sys/kernel/hostname": lambda container, services: container.pod.name + "\n",
 }
 _PROCESS: dict[str, Callable[[Process, Container, ShellServices], str]] = {

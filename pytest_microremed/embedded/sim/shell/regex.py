@@ -61,9 +61,7 @@ def translate(pattern: str, *, extended: bool) -> str:
             result += "^" if extended or not result or result.endswith(("(", "|")) else r"\^"
         elif char == "$":
             rest = pattern[index:]
-            at_end = not rest or rest.startswith(
-                ("\\)", "\\|", ")" if extended else "\0", "|" if extended else "\0")
-            )
+            at_end = not rest or rest.startswith(("\\)", "\\|", ")" if extended else "\0", "|" if extended else "\0"))
             result += "$" if extended or at_end else r"\$"
         else:
             result += "." if char == "." else re.escape(char)

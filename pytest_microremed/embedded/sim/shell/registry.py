@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pytest_microremed.embedded.sim.model import Container, Process
+from pytest_microremed.embedded.sim.shell.dialect import speaks_dash
 from pytest_microremed.embedded.sim.shell.streams import Reader, Writer
 
 if TYPE_CHECKING:
@@ -68,6 +69,11 @@ class Call:
     def container(self) -> Container:
         return self.files.container
 
+    @property
+    def is_busybox(self) -> bool:
+        """Whether the tools are busybox's, with their own words, rather than Debian's."""
+        return not speaks_dash(self.container)
+
     def with_args(self, args: Sequence[str]) -> Call:
         """The same run with other words."""
         return replace(self, args=args)
@@ -93,9 +99,7 @@ class Call:
         try:
             found, operands = getopt.gnu_getopt(list(self.args[1:]), short, list(long))
         except getopt.GetoptError as error:
-            what = (
-                "option requires an argument" if "requires argument" in error.msg else "unrecognized option"
-            )
+            what = "option requires an argument" if "requires argument" in error.msg else "unrecognized option"
             raise CommandError(f"{what}: {error.opt}") from None
         return [(name.lstrip("-"), value) for name, value in found], operands
 

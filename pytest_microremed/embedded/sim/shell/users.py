@@ -27,9 +27,7 @@ def capabilities(container: Container) -> frozenset[str]:
     if context.get("privileged"):
         return DEFAULT_CAPABILITIES | {"NET_ADMIN", "SYS_ADMIN", "SYS_PTRACE", "SYS_TIME"}
     asked = context.get("capabilities") or {}
-    added, dropped = (
-        {str(name).removeprefix("CAP_") for name in asked.get(key) or ()} for key in ("add", "drop")
-    )
+    added, dropped = ({str(name).removeprefix("CAP_") for name in asked.get(key) or ()} for key in ("add", "drop"))
     kept = frozenset() if "ALL" in dropped else DEFAULT_CAPABILITIES - dropped
     return kept | added
 

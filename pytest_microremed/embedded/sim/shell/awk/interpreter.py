@@ -54,7 +54,7 @@ class AwkError(Exception):
     """The program fails while it runs."""
 
 
-class _Jump(Exception):  # noqa: N818
+class _Jump(Exception):
     """Control flow of `next`, `exit`, `break`, `continue` and `return`."""
 
     def __init__(self, name: str, value: Value = "") -> None:
@@ -79,7 +79,7 @@ class Awk:
         self._open_ranges: set[int] = set()
         self._steps = 0
         self._calls = 0
-        self.random = random.Random(0)
+        self.random: random.Random = random.Random(0)
         self.exit_code = 0
 
     def set_environment(self, environment: Mapping[str, str]) -> None:
@@ -339,9 +339,7 @@ class Awk:
     def _assign(self, expression: Assign) -> Value:
         value = self._value(expression.value)
         if expression.operator:
-            value = self._arithmetic(
-                expression.operator, to_number(self._value(expression.target)), to_number(value)
-            )
+            value = self._arithmetic(expression.operator, to_number(self._value(expression.target)), to_number(value))
         self._store(expression.target, value)
         return value
 

@@ -42,8 +42,11 @@ _TOKEN = re.compile(
 )
 _REGEX = re.compile(r"/((?:[^/\\\n\[]|\\.|\[\^?\]?[^\]]*\])*)/")
 _WORDS = frozenset(
-    "BEGIN END function func if else while for do break continue next exit return delete in getline print printf".split()
-)
+    {
+        "BEGIN", "END", "function", "func", "if", "else", "while", "for", "do", "break", "continue", "next", "exit",
+        "return", "delete", "in", "getline", "print", "printf",
+    }
+)  # fmt: skip
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r", "\\": "\\", '"': '"', "/": "/", "a": "\a", "b": "\b", "f": "\f", "v": "\v"}
 _COMPARISONS = ("<", "<=", "==", "!=", ">", ">=")
 _ASSIGNMENTS = ("=", "+=", "-=", "*=", "/=", "%=", "^=", "**=")

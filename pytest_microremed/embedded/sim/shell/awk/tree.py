@@ -93,7 +93,19 @@ class Call:
 
 Target: TypeAlias = Variable | Field | Element
 Expression: TypeAlias = (
-    Number | String | Regex | Variable | Field | Element | Assign | Step | Unary | Binary | Conditional | Contains | Call
+    Number
+    | String
+    | Regex
+    | Variable
+    | Field
+    | Element
+    | Assign
+    | Step
+    | Unary
+    | Binary
+    | Conditional
+    | Contains
+    | Call
 )
 
 

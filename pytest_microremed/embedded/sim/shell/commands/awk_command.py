@@ -51,7 +51,9 @@ async def awk(call: Call) -> int:
     needs_input = any(rule.kind != "BEGIN" for rule in program.rules)
     inputs = await call.input(names) if needs_input else []
     try:
-        code = runner.run([("" if name == "-" else name, data.decode("utf-8", "surrogateescape")) for name, data in inputs])
+        code = runner.run(
+            [("" if name == "-" else name, data.decode("utf-8", "surrogateescape")) for name, data in inputs]
+        )
     except (AwkError, RecursionError) as error:
         raise CommandError(f"cmd. line:1: {error}", 2) from None
     return code or (2 if needs_input and len(inputs) < len(names or ["-"]) else 0)

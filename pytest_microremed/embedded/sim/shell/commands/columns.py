@@ -34,9 +34,7 @@ async def cut(call: Call) -> int:
         elif delimiter in line:
             parts = line.split(delimiter)
             call.print(
-                joiner.join(
-                    part for index, part in enumerate(parts, 1) if chosen(index) != ("complement" in options)
-                )
+                joiner.join(part for index, part in enumerate(parts, 1) if chosen(index) != ("complement" in options))
             )
         elif "s" not in options:
             call.print(line)
@@ -115,9 +113,7 @@ def _value(text: str, flags: str) -> object:
         match = re.match(r"\s*([-+]?\d+\.?\d*(?:[eE][-+]?\d+)?|[-+]?\.\d+)", text)
         return (float(match[1]),) if match else (0.0,)
     if "V" in flags:
-        return tuple(
-            (0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text)
-        )
+        return tuple((0, int(part), "") if part.isdigit() else (1, 0, part) for part in re.findall(r"\d+|\D+", text))
     text = text.lstrip() if "b" in flags else text
     return (text.upper(),) if "f" in flags else (text,)
 
@@ -162,9 +158,7 @@ async def tr(call: Call) -> int:
         text = "".join(char for char in text if char not in first)
     elif second:
         padded = second + second[-1] * (len(first) - len(second))
-        text = text.translate(
-            {ord(a): b for a, b in zip(reversed(first), reversed(padded[: len(first)]), strict=True)}
-        )
+        text = text.translate({ord(a): b for a, b in zip(reversed(first), reversed(padded[: len(first)]), strict=True)})
     if squeeze:
         squeezed = second or first
         text = re.sub(f"([{re.escape(squeezed)}])\\1+", r"\1", text) if squeezed else text

@@ -28,9 +28,8 @@ _UNARY = frozenset("-" + letter for letter in "bcdefghkLnprStuwxszO")
 @command("test", "[")
 async def test(call: Call) -> int:
     words = list(call.args[1:])
-    if call.name == "[":
-        if not words or words.pop() != "]":
-            raise CommandError("missing ]", 2)
+    if call.name == "[" and (not words or words.pop() != "]"):
+        raise CommandError("missing ]", 2)
     return int(not _Condition(call, words).value())
 
 
@@ -131,9 +130,7 @@ class _Condition:
         if operator == "-s":
             return files.exists(path) and files.size(path) > 0
         if operator == "-x":
-            return files.exists(path) and (
-                files.is_directory(path) or bool(files.attributes(path).mode & 0o111)
-            )
+            return files.exists(path) and (files.is_directory(path) or bool(files.attributes(path).mode & 0o111))
         return files.exists(path) if operator in ("-e", "-r", "-w", "-O") else False
 
 

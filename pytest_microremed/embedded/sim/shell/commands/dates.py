@@ -75,7 +75,5 @@ async def uptime(call: Call) -> int:
     hours, minutes = divmod(up.seconds // 60, 60)
     load = ", ".join(procfs.loads(call.container, call.services))
     now = call.services.now()
-    call.print(
-        f" {now:%H:%M:%S} up {up.days} days, {hours:2d}:{minutes:02d},  0 users,  load average: {load}"
-    )
+    call.print(f" {now:%H:%M:%S} up {up.days} days, {hours:2d}:{minutes:02d},  0 users,  load average: {load}")
     return 0

@@ -6,7 +6,7 @@ import re
 
 from pytest_microremed.embedded.sim.shell import processes
 from pytest_microremed.embedded.sim.shell.descriptors import Zeros, open_to_read
-from pytest_microremed.embedded.sim.shell.execution import speaks_dash
+from pytest_microremed.embedded.sim.shell.dialect import speaks_dash
 from pytest_microremed.embedded.sim.shell.filesystem import BYTES_PER_S, KEPT_BYTES, OPERATION_S
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 
@@ -64,9 +64,7 @@ async def dd(call: Call) -> int:
     return 0
 
 
-async def _read(
-    call: Call, source: str | None, block: int, count: int | None, skip: int
-) -> tuple[bytes, int]:
+async def _read(call: Call, source: str | None, block: int, count: int | None, skip: int) -> tuple[bytes, int]:
     """What is copied, and its length; of more than is worth keeping, only the beginning is there."""
     stream = call.stdin if source is None else await open_to_read(source, call.files, {0: call.stdin})
     if isinstance(stream, Zeros):
@@ -79,9 +77,7 @@ async def _read(
     return data, len(data)
 
 
-async def _write(
-    call: Call, target: str, data: bytes, length: int, block: int, options: dict[str, str]
-) -> None:
+async def _write(call: Call, target: str, data: bytes, length: int, block: int, options: dict[str, str]) -> None:
     files = call.files
     await files.spend(target, "open", 0)
     seek = size(options.get("seek", "0")) * block

@@ -24,9 +24,7 @@ async def grpc_health_probe(call: Call) -> int:
         return INVALID
     connect_s = _seconds(options.get("connect-timeout", "1s"))
     rpc_s = _seconds(options.get("rpc-timeout", "1s"))
-    answer = call.services.network.health(
-        call.container.pod, host or "localhost", int(port), connect_s + rpc_s
-    )
+    answer = call.services.network.health(call.container.pod, host or "localhost", int(port), connect_s + rpc_s)
     if isinstance(answer, Failure):
         await call.services.clock.sleep(answer.latency_s)
         if answer.connected:

@@ -6,7 +6,7 @@ import posixpath
 from urllib.parse import urlsplit
 
 from pytest_microremed.embedded.sim.network import Failure, Response
-from pytest_microremed.embedded.sim.shell.execution import speaks_dash
+from pytest_microremed.embedded.sim.shell.dialect import speaks_dash
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 
 _PATIENCE_S = 127.0
@@ -29,6 +29,7 @@ class Address:
             self.port = parts.port or (443 if self.secure else 80)
         except ValueError:
             raise CommandError(f"bad port in URL '{url}'") from None
+        self.authority = self.host if self.port == 80 else f"{self.host}:{self.port}"
         self.path = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
 
 
@@ -70,22 +71,16 @@ async def wget(call: Call) -> int:
         return _wget_failed(call, address, answer)
     ip = (call.services.network.resolve(address.host, call.container.pod.namespace) or [address.host])[0]
     say = _silent if quiet else call.err.write
-    say(
-        f"Connecting to {address.host}{'' if address.port == 80 else f':{address.port}'} ({ip}:{address.port})\n".encode()
-    )
+    say(f"Connecting to {address.authority} ({ip}:{address.port})\n".encode())
     if "S" in options or "server-response" in options:
         call.err.write(("  " + head(answer).strip().replace("\r\n", "\n  ") + "\n").encode())
     if answer.status >= 400:
-        call.complain(
-            f"server returned error: HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Unknown')}"
-        )
+        call.complain(f"server returned error: HTTP/1.1 {answer.status} {_REASONS.get(answer.status, 'Unknown')}")
         return 8 if speaks_dash(call.container) else 1
     if spider:
         say(b"remote file exists\n")
         return 0
-    name = (
-        options.get("O") or options.get("output-document") or posixpath.basename(address.path) or "index.html"
-    )
+    name = options.get("O") or options.get("output-document") or posixpath.basename(address.path) or "index.html"
     if name == "-":
         call.print(answer.body, end="")
     else:
@@ -116,9 +111,9 @@ def _wget_failed(call: Call, address: Address, failure: Failure) -> int:
 async def curl(call: Call) -> int:
     options, operands = call.options(
         "sSo:w:m:IfkvLX:H:d:A:u:iO46x:ke:b:c:F:T:rgNGj",
-        ["silent", "show-error", "output=", "write-out=", "max-time=", "head", "fail", "insecure", "verbose", "location",
-         "request=", "header=", "data=", "connect-timeout=", "include", "retry=", "retry-delay=", "url=", "user-agent=",
-         "data-raw=", "http2", "http1.1", "max-redirs=", "retry-connrefused", "resolve=", "compressed", "no-buffer",
+        ["silent", "show-error", "output=", "write-out=", "max-time=", "head", "fail", "insecure", "verbose",
+         "location", "request=", "header=", "data=", "connect-timeout=", "include", "retry=", "retry-delay=", "url=",
+         "user-agent=", "data-raw=", "http2", "http1.1", "max-redirs=", "retry-connrefused", "resolve=", "compressed", "no-buffer",
          "json=", "noproxy=", "retry-max-time=", "retry-all-errors", "fail-with-body"],
     )  # fmt: skip
     if "url" in options:
@@ -148,12 +143,7 @@ class _Curl:
         whole = self._seconds(self._value("m", "max-time"))
         patience = min(whole, self._seconds(self.options.get("connect-timeout")))
         answer = await fetch(self.call, self.address, patience)
-        if (
-            isinstance(answer, Failure)
-            and answer.connected
-            and answer.reason == "timeout"
-            and whole > patience
-        ):
+        if isinstance(answer, Failure) and answer.connected and answer.reason == "timeout" and whole > patience:
             answer = await fetch(self.call, self.address, whole)
         elapsed = self.call.services.waited - started
         failed = self._problem(answer, max(answer.latency_s, 0.0))

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from pytest_microremed.embedded.sim.model import Process
 from pytest_microremed.embedded.sim.shell import accounting, procfs
-from pytest_microremed.embedded.sim.shell.execution import speaks_dash
+from pytest_microremed.embedded.sim.shell.dialect import speaks_dash
 from pytest_microremed.embedded.sim.shell.procfs import command_name, free_memory
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.users import process_user, user_name
@@ -52,17 +52,11 @@ class Row:
     @property
     def seconds(self) -> int:
         call = self.call
-        return int(
-            accounting.cpu_seconds(
-                call.container, self.process, call.services.now(), call.services.clock.speed
-            )
-        )
+        return int(accounting.cpu_seconds(call.container, self.process, call.services.now(), call.services.clock.speed))
 
     @property
     def elapsed(self) -> int:
-        return int(
-            accounting.seconds_running(self.process, self.call.services.now(), self.call.services.clock.speed)
-        )
+        return int(accounting.seconds_running(self.process, self.call.services.now(), self.call.services.clock.speed))
 
     @property
     def started(self) -> str:
@@ -86,11 +80,7 @@ def _elapsed(seconds: int) -> str:
     minutes, rest = divmod(seconds, 60)
     hours, minutes = divmod(minutes, 60)
     days, hours = divmod(hours, 24)
-    return (
-        (f"{days}-" if days else "")
-        + (f"{hours:02d}:" if hours or days else "")
-        + f"{minutes:02d}:{rest:02d}"
-    )
+    return (f"{days}-" if days else "") + (f"{hours:02d}:" if hours or days else "") + f"{minutes:02d}:{rest:02d}"
 
 
 _COLUMNS: dict[str, tuple[str, int, Callable[[Row], str]]] = {
@@ -211,11 +201,7 @@ def _print_columns(call: Call, rows: Sequence[Row], columns: str, *, headers: bo
     lines += [[show(row) for _, _, show in chosen] for row in rows]
     for line in lines:
         cells = [
-            cell
-            if index == len(chosen) - 1 and width < 0
-            else f"{cell:<{-width}}"
-            if width < 0
-            else f"{cell:>{width}}"
+            cell if index == len(chosen) - 1 and width < 0 else f"{cell:<{-width}}" if width < 0 else f"{cell:>{width}}"
             for index, (cell, (_, width, _)) in enumerate(zip(line, chosen, strict=True))
         ]
         call.print(" ".join(cells))
@@ -275,8 +261,10 @@ def _print_top(call: Call, sort: str) -> None:
     load = ", ".join(procfs.loads(container, services))
     if not speaks_dash(container):
         call.print(
-            f"Mem: {used // 1024}K used, {free // 1024}K free, 1024K shrd, {cached // 10240}K buff, {cached // 1024}K cached\n"
-            f"CPU: {node_busy:3.0f}% usr   1% sys   0% nic {max(0, 99 - node_busy):3.0f}% idle   0% io   0% irq   0% sirq\n"
+            f"Mem: {used // 1024}K used, {free // 1024}K free, 1024K shrd, {cached // 10240}K buff, "
+            f"{cached // 1024}K cached\n"
+            f"CPU: {node_busy:3.0f}% usr   1% sys   0% nic {max(0, 99 - node_busy):3.0f}% idle   0% io   0% irq   "
+            "0% sirq\n"
             f"Load average: {load.replace(',', '')} {max(1, sum(r.state == 'R' for r in rows))}/{600 + len(rows)} 481\n"
             "  PID  PPID USER     STAT   VSZ %VSZ CPU %CPU COMMAND"
         )
@@ -290,9 +278,12 @@ def _print_top(call: Call, sort: str) -> None:
     running = sum(row.state == "R" for row in rows)
     call.print(
         f"top - {services.now():%H:%M:%S} up 12 days,  0 users,  load average: {load}\n"
-        f"Tasks: {len(rows):>3} total, {running:>3} running, {len(rows) - running:>3} sleeping,   0 stopped,   0 zombie\n"
-        f"%Cpu(s): {node_busy:4.1f} us,  1.0 sy,  0.0 ni, {max(0.0, 99 - node_busy):4.1f} id,  0.0 wa,  0.0 hi,  0.0 si,  0.0 st\n"
-        f"MiB Mem : {total / MIB:8.1f} total, {free / MIB:8.1f} free, {used / MIB:8.1f} used, {cached / MIB:8.1f} buff/cache\n"
+        f"Tasks: {len(rows):>3} total, {running:>3} running, {len(rows) - running:>3} sleeping,   0 stopped,   "
+        "0 zombie\n"
+        f"%Cpu(s): {node_busy:4.1f} us,  1.0 sy,  0.0 ni, {max(0.0, 99 - node_busy):4.1f} id,  0.0 wa,  0.0 hi,  "
+        "0.0 si,  0.0 st\n"
+        f"MiB Mem : {total / MIB:8.1f} total, {free / MIB:8.1f} free, {used / MIB:8.1f} used, "
+        f"{cached / MIB:8.1f} buff/cache\n"
         f"MiB Swap:      0.0 total,      0.0 free,      0.0 used. {(free + cached) / MIB:8.1f} avail Mem\n\n"
         "    PID USER      PR  NI    VIRT    RES    SHR S  %CPU  %MEM     TIME+ COMMAND"
     )

@@ -6,7 +6,7 @@ import re
 from decimal import Decimal, InvalidOperation
 
 from pytest_microremed.embedded.sim.shell import processes
-from pytest_microremed.embedded.sim.shell.execution import speaks_dash
+from pytest_microremed.embedded.sim.shell.dialect import speaks_dash
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.streams import Null
 
@@ -84,9 +84,7 @@ async def printf(call: Call) -> int:
             return status
 
 
-_DIRECTIVE = re.compile(
-    r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d+)?)?(?P<type>[a-zA-Z%])"
-)
+_DIRECTIVE = re.compile(r"%(?P<flags>[-+ #0]*)(?P<width>\*|\d+)?(?:\.(?P<precision>\*|\d+)?)?(?P<type>[a-zA-Z%])")
 
 
 def _formatted(call: Call, form: str, arguments: list[str]) -> tuple[str, bool, int]:
@@ -203,7 +201,7 @@ async def seq(call: Call) -> int:
     )
     if not step:
         raise CommandError("invalid Zero increment value: '0'")
-    values = []
+    values: list[str] = []
     while (first <= numbers[-1] if step > 0 else first >= numbers[-1]) and len(values) < 1_000_000:
         values.append(str(first))
         first += step

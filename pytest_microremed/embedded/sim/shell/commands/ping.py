@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import statistics
 
-from pytest_microremed.embedded.sim.shell.execution import speaks_dash
+from pytest_microremed.embedded.sim.shell.dialect import speaks_dash
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.users import capabilities
 
@@ -114,9 +114,7 @@ class _Ping:
             )
             if got:
                 spread = statistics.pstdev(got)
-                numbers = "/".join(
-                    f"{value:.3f}" for value in (min(got), statistics.fmean(got), max(got), spread)
-                )
+                numbers = "/".join(f"{value:.3f}" for value in (min(got), statistics.fmean(got), max(got), spread))
                 call.print(f"rtt min/avg/max/mdev = {numbers} ms")
             return
         call.print(f"{sent} packets transmitted, {len(got)} packets received, {int(loss)}% packet loss")

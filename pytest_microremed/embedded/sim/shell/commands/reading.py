@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from pytest_microremed.embedded.sim.shell.descriptors import open_to_write
+from pytest_microremed.embedded.sim.shell.descriptors import Descriptors, open_to_write
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.streams import Writer
 
@@ -34,12 +34,8 @@ async def cat(call: Call) -> int:
 def _count(call: Call, default: int) -> tuple[dict[str, str], list[str], str]:
     """Options, operands and the count as given (`-n 5`, `-5`, `-c 10`, `+3`)."""
     args = [re.sub(r"^-(\d+)$", r"-n\1", word) for word in call.args]
-    options, operands = call.with_args(args).options(
-        "n:c:qvfFs:", ["lines=", "bytes=", "quiet", "follow", "retry"]
-    )
-    count = (
-        options.get("n") or options.get("lines") or options.get("c") or options.get("bytes") or str(default)
-    )
+    options, operands = call.with_args(args).options("n:c:qvfFs:", ["lines=", "bytes=", "quiet", "follow", "retry"])
+    count = options.get("n") or options.get("lines") or options.get("c") or options.get("bytes") or str(default)
     if not re.fullmatch(r"[-+]?\d+[kKmM]?", count):
         raise CommandError(f"invalid number '{count}'")
     return options, operands, count
@@ -60,9 +56,7 @@ async def head(call: Call) -> int:
             stream = call.stdin if name == "-" else await call.open(name)
         except OSError as error:
             call.complain(
-                f"{name}: {error.strerror}"
-                if "No such" not in str(error)
-                else _cannot_open(call, name, error)
+                f"{name}: {error.strerror}" if "No such" not in str(error) else _cannot_open(call, name, error)
             )
             status = 1
             continue
@@ -111,7 +105,8 @@ async def tail(call: Call) -> int:
             else pieces[len(pieces) - min(number, len(pieces)) :]
         )
         call.out.write(kept if isinstance(kept, bytes) else b"".join(kept))
-    if ("f" in options or "F" in options or "follow" in options) and operands:
+    retried = "F" in options or "retry" in options
+    if operands and (retried or (not status and {"f", "follow"} & options.keys())):
         await _follow(call, operands[-1])
     return status
 
@@ -134,7 +129,7 @@ async def tee(call: Call) -> int:
     options, operands = call.options("ai")
     outputs: list[Writer] = [call.out]
     for name in operands:
-        streams = {1: call.out, 2: call.err}
+        streams: Descriptors = {1: call.out, 2: call.err}
         outputs.append(await open_to_write(call.path(name), call.files, streams, append="a" in options))
     while chunk := await call.stdin.read(64 * 1024):
         for out in outputs:
@@ -160,11 +155,7 @@ async def wc(call: Call) -> int:
     if len(rows) > 1:
         rows.append(({key: sum(row[key] for row, _ in rows) for key in "lwmcL"}, "total"))
     single = len(wanted) == 1 and len(rows) == 1
-    width = (
-        0
-        if single
-        else max([len(str(n)) for row, _ in rows for n in row.values()] + [7 if not operands else 1])
-    )
+    width = 0 if single else max([len(str(n)) for row, _ in rows for n in row.values()] + [7 if not operands else 1])
     for counts, name in rows:
         numbers = " ".join(f"{counts[key]:>{width}}" for key in "lwmcL" if key in wanted)
         call.print(f"{numbers} {name}".rstrip())

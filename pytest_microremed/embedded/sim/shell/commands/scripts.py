@@ -20,10 +20,7 @@ async def xargs(call: Call) -> int:
         flag = words.pop(0)
         letter, attached = flag[1], flag[2:]
         if letter in "nLPsdIia" and not flag.startswith("--"):
-            if letter == "i":
-                value = attached or "{}"
-            else:
-                value = attached or (words.pop(0) if words else "")
+            value = attached or ("{}" if letter == "i" else words.pop(0) if words else "")
             if letter in "nL":
                 per_run = int(value) if value.isdigit() else 1
                 lines_only = lines_only or letter == "L"
@@ -131,11 +128,7 @@ async def readlink(call: Call) -> int:
     for name in [word for word in call.args[1:] if not word.startswith("-")]:
         path = call.path(name)
         if path.startswith("/proc/") and path.endswith("/exe"):
-            process = (
-                call.container.processes.get(int(path.split("/")[2]))
-                if path.split("/")[2].isdigit()
-                else None
-            )
+            process = call.container.processes.get(int(path.split("/")[2])) if path.split("/")[2].isdigit() else None
             status = 0 if process else 1
             if process:
                 call.print(process.command[0])

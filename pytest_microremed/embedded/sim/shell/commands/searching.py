@@ -90,9 +90,7 @@ class _Search:
                 files += [name.rstrip("/") + p[len(path.rstrip("/")) :] for p in inside]
             else:
                 files.append(name)
-        shown = (len(files) > 1 or recursive or self._has("H", "with-filename")) and not self._has(
-            "h", "no-filename"
-        )
+        shown = (len(files) > 1 or recursive or self._has("H", "with-filename")) and not self._has("h", "no-filename")
         trouble = False
         for name in files:
             try:

@@ -21,7 +21,7 @@ async def bash(call: Call) -> int:
 async def sh(call: Call) -> int:
     words = list(call.args[1:])
     variables = Variables(dict(call.env), set(call.env))
-    variables.values.update({"PWD": call.cwd, "IFS": " \t\n", "OPTIND": "1", "PPID": str(call.process.ppid)})
+    variables.assigned.update({"PWD": call.cwd, "IFS": " \t\n", "OPTIND": "1", "PPID": str(call.process.ppid)})
     shell = Shell(call.files, call.services, call.process, variables, [call.args[0]], call.cwd)
     text: str | None = None
     from_command = False

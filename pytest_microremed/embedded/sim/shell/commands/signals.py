@@ -58,9 +58,7 @@ def send(call: Call, process: Process, number: int) -> bool:
 async def kill(call: Call) -> int:
     words = list(call.args[1:])
     if words[:1] in (["-l"], ["-L"]):
-        call.print(
-            " ".join(f"{number}) SIG{name}" for name, number in sorted(_NAMES.items(), key=lambda i: i[1]))
-        )
+        call.print(" ".join(f"{number}) SIG{name}" for name, number in sorted(_NAMES.items(), key=lambda i: i[1])))
         return 0
     number = _signal_option(words)
     words = [word for word in words if word != "--"]
@@ -69,21 +67,17 @@ async def kill(call: Call) -> int:
     status = 0
     for word in words:
         if not re.fullmatch(r"-?\d+", word):
-            raise CommandError(
-                f"Illegal number: {word}" if not word.startswith("%") else f"{word}: no such job", 2
-            )
+            raise CommandError(f"Illegal number: {word}" if not word.startswith("%") else f"{word}: no such job", 2)
         pid = int(word)
         everyone = [p for p in list(call.container.processes.values()) if p.pid not in (1, call.process.pid)]
         targets = everyone if pid == -1 else [p for p in [call.container.processes.get(abs(pid))] if p]
         if not targets:
-            call.complain(f"can't kill pid {pid}: No such process" if _busybox(call) else "No such process")
+            call.complain(f"can't kill pid {pid}: No such process" if call.is_busybox else "No such process")
             status = 1
         for process in targets:
             if not send(call, process, number):
                 call.complain(
-                    f"can't kill pid {pid}: Operation not permitted"
-                    if _busybox(call)
-                    else "Operation not permitted"
+                    f"can't kill pid {pid}: Operation not permitted" if call.is_busybox else "Operation not permitted"
                 )
                 status = 1
     return status
@@ -157,9 +151,7 @@ def _list(call: Call, found: list[Process], listed: str, *, counted: bool, quiet
         call.print(str(len(found)))
     elif not quiet:
         for process in found:
-            shown = (
-                " ".join(process.command) if "a" in listed else command_name(process) if "l" in listed else ""
-            )
+            shown = " ".join(process.command) if "a" in listed else command_name(process) if "l" in listed else ""
             call.print(f"{process.pid} {shown}".rstrip())
     return 0 if found else 1
 
@@ -173,11 +165,9 @@ async def killall(call: Call) -> int:
         raise CommandError("usage: killall [-s signal] name ...")
     status = 0
     for name in names:
-        found = [
-            p for p in matching(call, re.escape(name), full=False, exact=True) if p.pid != call.process.pid
-        ]
+        found = [p for p in matching(call, re.escape(name), full=False, exact=True) if p.pid != call.process.pid]
         if not found:
-            call.complain(f"{name}: no process killed" if _busybox(call) else f"{name}: no process found")
+            call.complain(f"{name}: no process killed" if call.is_busybox else f"{name}: no process found")
             status = 1
         for process in found:
             if not send(call, process, number):

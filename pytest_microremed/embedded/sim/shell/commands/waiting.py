@@ -54,7 +54,7 @@ async def timeout(call: Call) -> int:
             break
         elif flag.startswith("--signal="):
             number = signal_number(flag.partition("=")[2])
-        elif flag.startswith("-s") or flag.startswith("-k"):
+        elif flag.startswith(("-s", "-k")):
             number = signal_number(flag[2:]) if flag.startswith("-s") else number
     if len(words) < 2 or number is None:
         raise CommandError("missing operand" if not old_style else "usage: timeout SECS PROG ARGS", 125)
@@ -69,9 +69,7 @@ async def timeout(call: Call) -> int:
     if work in done:
         alarm.cancel()
         return work.result()
-    children = [
-        p.pid for p in call.container.processes.values() if p.ppid == call.process.pid and p.pid not in before
-    ]
+    children = [p.pid for p in call.container.processes.values() if p.ppid == call.process.pid and p.pid not in before]
     for pid in children:
         call.container.kill(pid, number)
     code = await work
@@ -85,9 +83,7 @@ async def _alarm(call: Call, limit: float) -> None:
 @command("nohup", "setsid", "nice", "ionice", "stdbuf", "chroot", "taskset", "doas", "sudo", "busybox")
 async def wrap(call: Call) -> int:
     words = list(call.args[1:])
-    takes_value = {"nice": ("-n",), "ionice": ("-c", "-n", "-p"), "stdbuf": ("-o", "-e", "-i")}.get(
-        call.name, ()
-    )
+    takes_value = {"nice": ("-n",), "ionice": ("-c", "-n", "-p"), "stdbuf": ("-o", "-e", "-i")}.get(call.name, ())
     while words and words[0].startswith("-"):
         if words.pop(0) in takes_value and words:
             words.pop(0)
