@@ -17,6 +17,19 @@ class Exit:
     reason: str = ""
     message: str = ""
 
+    @classmethod
+    def without_start(cls, binary: str) -> Exit:
+        """The runtime finds no such program, in containerd's and runc's words."""
+        problem = f"stat {binary}: no such file or directory"
+        if "/" not in binary:
+            problem = "executable file not found in $PATH"
+        message = (
+            "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
+            "runc create failed: unable to start container process: error during container init: "
+            f'exec: "{binary}": {problem}: unknown'
+        )
+        return cls(128, "StartError", message)
+
 
 @dataclass(frozen=True)
 class Waiting:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_microremed.embedded.sim import environment, image_pull
 from pytest_microremed.embedded.sim.alarm import Alarm
+from pytest_microremed.embedded.sim.back_off import BackOff, go_duration
 from pytest_microremed.embedded.sim.container_run import ContainerRun
 from pytest_microremed.embedded.sim.container_state import EPOCH, Exit, Running, State, Terminated, Waiting
 from pytest_microremed.embedded.sim.images import Image, full_name
@@ -26,11 +27,8 @@ CREATE_S = 0.3
 CONFIG_RETRY_S = 5.0
 FIRST_RESTART_S = 1.0
 """The first restart comes at once, with the kubelet's next look at the pod."""
-FIRST_BACK_OFF_S = 10.0
-LONGEST_BACK_OFF_S = 300.0
 BACK_OFF_RESET_S = 600.0
 """A container that has run for so long starts with the shortest back-off again."""
-START_ERROR = 128
 REDEFINED = "Container {} definition changed, will be restarted"
 
 Role = Literal["init", "main", "ephemeral"]
@@ -61,7 +59,9 @@ class ContainerWorker:
         self._pod = pod
         self._context = context
         self._run: ContainerRun | None = None
-        self._back_off_s = 0.0
+        self._back_off = BackOff()
+        self._has_failed = False
+        """It has ended before, within the time that the back-off remembers."""
         self._redefined = False
 
     @property
@@ -217,22 +217,15 @@ class ContainerWorker:
         container.state = "terminated"
         self.state = Terminated.of(ended, run.started_at, context.clock.now(), self.container_id)
         if context.clock.seconds() - started_s > BACK_OFF_RESET_S:
-            self._back_off_s = 0.0
+            self._back_off.reset()
+            self._has_failed = False
         self._pod.publish()
         return ended
 
     def _fail_start(self, binary: str) -> Exit:
-        problem = "executable file not found in $PATH"
-        if "/" in binary:
-            problem = f"stat {binary}: no such file or directory"
-        message = (
-            "failed to create containerd task: failed to create shim task: OCI runtime create failed: "
-            "runc create failed: unable to start container process: error during container init: "
-            f'exec: "{binary}": {problem}: unknown'
-        )
-        self.event("Warning", "Failed", f"Error: {message}")
-        self.wait_for("RunContainerError", message)
-        ended = Exit(START_ERROR, "StartError", message)
+        ended = Exit.without_start(binary)
+        self.event("Warning", "Failed", f"Error: {ended.message}")
+        self.wait_for("RunContainerError", ended.message)
         self.last = Terminated.of(ended, EPOCH, self._context.clock.now(), self.container_id)
         self.container.state = "terminated"
         return ended
@@ -294,22 +287,15 @@ class ContainerWorker:
     async def _wait_before_restart(self) -> None:
         if self._redefined:
             return
-        if not self._back_off_s:
-            self._back_off_s = FIRST_BACK_OFF_S
+        if not self._has_failed:
+            self._has_failed = True
             await self.alarm.wait(FIRST_RESTART_S)
             return
+        wait_s = self._back_off.take()
         pod = self._pod.sandbox
         identity = f"{pod.name}_{pod.namespace}({pod.uid})"
-        wait = go_duration(self._back_off_s)
-        message = f"back-off {wait} restarting failed container={self.name} pod={identity}"
+        message = f"back-off {go_duration(wait_s)} restarting failed container={self.name} pod={identity}"
         self.wait_for("CrashLoopBackOff", message)
         told = f"Back-off restarting failed container {self.name} in pod {identity}"
         self.event("Warning", "BackOff", told)
-        await self.alarm.wait(self._back_off_s)
-        self._back_off_s = min(2 * self._back_off_s, LONGEST_BACK_OFF_S)
-
-
-def go_duration(seconds: float) -> str:
-    """`80` -> `1m20s`: how Go prints a duration."""
-    minutes, rest = divmod(int(seconds), 60)
-    return f"{minutes}m{rest}s" if minutes else f"{rest}s"
+        await self.alarm.wait(wait_s)

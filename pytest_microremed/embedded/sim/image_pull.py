@@ -4,29 +4,27 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from pytest_microremed.embedded.sim.back_off import BackOff
 from pytest_microremed.embedded.sim.image_store import ImageStore
 from pytest_microremed.embedded.sim.images import Image, ImageNotFoundError, InvalidReferenceError
 
 if TYPE_CHECKING:
     from pytest_microremed.embedded.sim.container_worker import ContainerWorker
 
-FIRST_BACK_OFF_S = 10.0
-LONGEST_BACK_OFF_S = 300.0
 ERROR_SHOWN_S = 2.0
 """How long ErrImagePull shows before it becomes ImagePullBackOff."""
 
 
 async def obtain(worker: ContainerWorker, images: ImageStore) -> Image | None:
     """Try as often as it takes; None if the container is to go meanwhile."""
-    back_off = FIRST_BACK_OFF_S
+    back_off = BackOff()
     while not worker.stopping:
         reference = worker.container.spec["image"]
         image = await _attempt(worker, images, reference)
         if image is not None:
             return image
         if worker.container.spec["image"] == reference and not worker.stopping:
-            await worker.alarm.wait(back_off)
-            back_off = min(2 * back_off, LONGEST_BACK_OFF_S)
+            await worker.alarm.wait(back_off.take())
     return None
 
 
