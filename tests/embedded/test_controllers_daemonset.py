@@ -67,6 +67,16 @@ def test_a_rolling_update_takes_one_node_after_the_other(plane: ControlPlane) ->
     assert plane.get(DAEMON_SETS, "web")["status"]["updatedNumberScheduled"] == 3
 
 
+def test_an_update_goes_on_when_a_pod_has_been_ready_for_long_enough(plane: ControlPlane) -> None:
+    plane.create(DAEMON_SETS, workload("DaemonSet", minReadySeconds=10))
+    plane.advance(11)
+    plane.set_image("web", "web:2", DAEMON_SETS)
+    plane.advance(9)
+    assert [image_of(pod) for pod in plane.pods()].count("web:2") == 1
+    plane.advance(2)
+    assert [image_of(pod) for pod in plane.pods()].count("web:2") == 2
+
+
 def test_a_broken_update_stops_at_the_first_node_and_undo_mends_it(plane: ControlPlane) -> None:
     plane.create(DAEMON_SETS, workload("DaemonSet"))
     plane.kubelet.auto_ready = lambda pod: image_of(pod) != "broken"

@@ -125,6 +125,15 @@ def test_a_template_with_empty_fields_written_out_is_the_same_template(plane: Co
     assert list(plane.replica_sets()) == ["1"]
 
 
+def test_old_pods_that_do_not_work_make_way_only_as_new_ones_do(plane: ControlPlane) -> None:
+    plane.kubelet.auto_ready = lambda pod: False
+    plane.create(DEPLOYMENTS, workload("Deployment", replicas=5, strategy=rolling(3, 0)))
+    plane.set_image("web", "web:2")
+    assert sizes(plane) == {"1": 5, "2": 3}
+    plane.ready(next(pod for pod in plane.pods() if image_of(pod) == "web:2"))
+    assert sizes(plane) == {"1": 4, "2": 4}
+
+
 def test_scaling_in_a_rollout_is_shared_in_proportion(plane: ControlPlane) -> None:
     plane.create(DEPLOYMENTS, workload("Deployment", replicas=10, strategy=rolling(3, 2)))
     plane.kubelet.auto_ready = lambda pod: image_of(pod) != "broken"
@@ -197,6 +206,14 @@ def test_change_cause_goes_to_the_replica_set_of_its_revision(plane: ControlPlan
         for number, each in plane.replica_sets().items()
     }
     assert causes == {"1": "first", "2": "second"}
+
+
+def test_what_kubectl_applied_stays_on_the_deployment(plane: ControlPlane) -> None:
+    applied = {"kubectl.kubernetes.io/last-applied-configuration": "{}"}
+    deployment = workload("Deployment")
+    deployment["metadata"]["annotations"] = applied
+    plane.create(DEPLOYMENTS, deployment)
+    assert not applied.keys() & plane.replica_sets()["1"]["metadata"]["annotations"].keys()
 
 
 def test_a_deleted_deployment_takes_its_replica_sets_and_pods_with_it(plane: ControlPlane) -> None:

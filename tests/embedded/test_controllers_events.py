@@ -17,9 +17,7 @@ plane = pytest.fixture(control_plane)
 def pod(plane: ControlPlane, name: str = "web") -> Object:
     meta = {"name": name, "namespace": "shop"}
     spec = {"containers": [{"name": "main", "image": "web:1"}], "schedulerName": "none"}
-    return plane.create(
-        PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": {}}
-    )
+    return plane.create(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": {}})
 
 
 def record(plane: ControlPlane, obj: Object, message: str = "hello") -> None:

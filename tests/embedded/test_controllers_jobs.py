@@ -85,9 +85,7 @@ def test_failures_are_retried_ever_later_until_the_limit(plane: ControlPlane) ->
 
 def test_restarts_count_against_the_limit(plane: ControlPlane) -> None:
     create(plane, backoffLimit=3, template=template("job", restartPolicy="OnFailure"))
-    plane.kubelet.write(
-        running(plane)[0], ready=False, containerStatuses=[{"name": "main", "restartCount": 3}]
-    )
+    plane.kubelet.write(running(plane)[0], ready=False, containerStatuses=[{"name": "main", "restartCount": 3}])
     plane.settle()
     assert "Failed" in true_conditions(plane)
     assert running(plane) == []
@@ -126,9 +124,7 @@ def test_a_suspended_job_runs_nothing_until_it_is_resumed(plane: ControlPlane) -
 def test_successes_count_even_after_their_pods_are_deleted(plane: ControlPlane) -> None:
     create(plane, completions=2)
     end(plane, "Succeeded")
-    plane.delete(
-        PODS, next(p["metadata"]["name"] for p in plane.pods() if p["status"]["phase"] == "Succeeded")
-    )
+    plane.delete(PODS, next(p["metadata"]["name"] for p in plane.pods() if p["status"]["phase"] == "Succeeded"))
     end(plane, "Succeeded")
     assert job(plane)["status"]["succeeded"] == 2
 
@@ -163,9 +159,7 @@ class Wall:
         self._plane.advance(passed)
 
 
-def test_each_minute_starts_a_job_named_after_it(
-    plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_each_minute_starts_a_job_named_after_it(plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:
     wall = Wall(plane, monkeypatch)
     plane.create(CRON_JOBS, cron_job())
     assert plane.names(JOBS) == []

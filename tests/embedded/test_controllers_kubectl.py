@@ -35,9 +35,7 @@ def revisions(kubectl: Kubectl, target: str) -> list[str]:
 
 def images(kubectl: Kubectl, name: str) -> set[str]:
     pods = kubectl.json("get", "pods", "-l", f"app={name}")["items"]
-    return {
-        pod["spec"]["containers"][0]["image"] for pod in pods if "deletionTimestamp" not in pod["metadata"]
-    }
+    return {pod["spec"]["containers"][0]["image"] for pod in pods if "deletionTimestamp" not in pod["metadata"]}
 
 
 def test_a_deployment_is_rolled_out_and_back(kubectl: Kubectl) -> None:
@@ -60,9 +58,7 @@ def test_a_broken_rollout_is_told_and_undone(kubectl: Kubectl) -> None:
     kubectl("set", "image", "deployment/web", "main=ghcr.io/nobody/nothing:0")
     told = kubectl.refused("rollout", "status", "deployment/web", "--timeout=30s")
     assert told == 'error: deployment "web" exceeded its progress deadline'
-    assert re.search(
-        r"Progressing +False +ProgressDeadlineExceeded", kubectl("describe", "deployment", "web")
-    )
+    assert re.search(r"Progressing +False +ProgressDeadlineExceeded", kubectl("describe", "deployment", "web"))
     kubectl("rollout", "undo", "deployment/web")
     assert "successfully rolled out" in roll_out(kubectl, "deployment/web")
     assert images(kubectl, "web") == {"nginx:1.25"}
@@ -86,9 +82,7 @@ def test_restart_pause_resume_and_scale(kubectl: Kubectl) -> None:
 
 
 def test_describe_tells_the_conditions_and_the_events_in_order(kubectl: Kubectl) -> None:
-    kubectl.apply(
-        manifest("Deployment", "web", strategy={"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}})
-    )
+    kubectl.apply(manifest("Deployment", "web", strategy={"rollingUpdate": {"maxSurge": 1, "maxUnavailable": 0}}))
     roll_out(kubectl, "deployment/web")
     kubectl("set", "image", "deployment/web", "main=nginx:1.26")
     roll_out(kubectl, "deployment/web")

@@ -45,9 +45,7 @@ def pod(**resources: Any) -> Object:
     ],
     ids=str,
 )
-def test_disruptions_are_allowed_down_to_the_desired_number(
-    plane: ControlPlane, spec: Object, desired: int
-) -> None:
+def test_disruptions_are_allowed_down_to_the_desired_number(plane: ControlPlane, spec: Object, desired: int) -> None:
     plane.create(DEPLOYMENTS, workload("Deployment", replicas=4))
     plane.create(POD_DISRUPTION_BUDGETS, budget(**spec))
     status = plane.get(POD_DISRUPTION_BUDGETS, "web")["status"]
@@ -87,7 +85,9 @@ def test_a_quota_shows_what_is_used(plane: ControlPlane) -> None:
         "configmaps": "1",
         "count/deployments.apps": "1",
     }
+    plane.kubelet.write(plane.pods()[0], ready=False, phase="Failed")
     plane.change_spec(DEPLOYMENTS, "web", replicas=1)
+    assert len(plane.pods()) == 2, "one of them has failed"
     assert plane.get(RESOURCE_QUOTAS, "small")["status"]["used"]["requests.cpu"] == "250m"
 
 

@@ -18,9 +18,7 @@ NO_HELP = "preemption: 0/1 nodes are available: 1 Preemption is not helpful for 
 
 
 def deploy(plane: ControlPlane, name: str = "web", *, replicas: int = 1, **spec: Any) -> None:
-    plane.create(
-        DEPLOYMENTS, workload("Deployment", name, replicas=replicas, template=template(name, **spec))
-    )
+    plane.create(DEPLOYMENTS, workload("Deployment", name, replicas=replicas, template=template(name, **spec)))
 
 
 def refusal(pod: Object) -> str:
@@ -64,9 +62,7 @@ def test_pods_spread_to_where_most_cpu_is_free() -> None:
         ({"example.com/gpu": "1"}, "1 Insufficient example.com/gpu"),
     ],
 )
-def test_a_pod_that_asks_for_too_much_waits(
-    plane: ControlPlane, requests: dict[str, str], lacking: str
-) -> None:
+def test_a_pod_that_asks_for_too_much_waits(plane: ControlPlane, requests: dict[str, str], lacking: str) -> None:
     deploy(plane, requests=requests)
     message = f"0/1 nodes are available: {lacking}. {NO_VICTIMS}"
     assert refusal(plane.pods()[0]) == message
@@ -87,9 +83,7 @@ def test_a_finished_pod_leaves_its_room(plane: ControlPlane) -> None:
     deploy(plane, "b", requests=HALF)
     plane.kubelet.write(plane.pods(app="a")[0], ready=False, phase="Failed")
     plane.settle()
-    placed = [
-        pod for pod in plane.pods() if pod["spec"].get("nodeName") and pod["status"]["phase"] == "Running"
-    ]
+    placed = [pod for pod in plane.pods() if pod["spec"].get("nodeName") and pod["status"]["phase"] == "Running"]
     assert len(placed) == 2
 
 

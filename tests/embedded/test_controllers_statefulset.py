@@ -99,6 +99,15 @@ def test_a_rolling_update_goes_from_the_highest_and_waits_for_each(plane: Contro
     assert (done["currentReplicas"], done["updatedReplicas"], done["availableReplicas"]) == (3, 3, 3)
 
 
+def test_parallel_pods_are_updated_one_by_one_too(plane: ControlPlane) -> None:
+    plane.create(STATEFUL_SETS, stateful_set(podManagementPolicy="Parallel"))
+    plane.kubelet.auto_ready = lambda pod: image_of(pod) != "broken"
+    plane.set_image("db", "broken", STATEFUL_SETS)
+    assert images(plane) == {"db-0": "web:1", "db-1": "web:1", "db-2": "broken"}
+    plane.set_image("db", "web:1", STATEFUL_SETS)
+    assert set(images(plane).values()) == {"web:1"}, "in parallel, undo needs no help"
+
+
 def test_pods_below_the_partition_keep_the_old_revision(plane: ControlPlane) -> None:
     strategy = {"type": "RollingUpdate", "rollingUpdate": {"partition": 2}}
     plane.create(STATEFUL_SETS, stateful_set(updateStrategy=strategy))

@@ -88,10 +88,10 @@ def test_the_default_class_is_taken_if_the_claim_names_none(plane: ControlPlane)
 
 
 def test_the_smallest_volume_that_is_large_enough_is_taken(plane: ControlPlane) -> None:
-    for name, storage in (("small", "1Gi"), ("large", "50Gi"), ("fitting", "8Gi")):
+    for name, storage in (("a-small", "1Gi"), ("b-large", "50Gi"), ("c-fitting", "8Gi")):
         plane.create(PERSISTENT_VOLUMES, volume(name, storage))
     plane.create(PERSISTENT_VOLUME_CLAIMS, claim(storageClassName="manual"))
-    assert volumes(plane) == {"small": "Available", "large": "Available", "fitting": "Bound"}
+    assert volumes(plane) == {"a-small": "Available", "b-large": "Available", "c-fitting": "Bound"}
 
 
 def test_a_claim_without_a_class_waits_for_a_volume_without_one(plane: ControlPlane) -> None:
