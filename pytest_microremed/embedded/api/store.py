@@ -35,6 +35,9 @@ class Change:
 
 
 Listener = Callable[[Change], None]
+Webhook = Callable[[Resource, Object, Object | None], str | None]
+"""A validating admission webhook, asked about what clients write: resource, new state, old one or None. A text is the
+message of a refusal."""
 
 
 class Store:
@@ -45,6 +48,7 @@ class Store:
         self.version = 1
         self._objects: dict[Resource, dict[tuple[str, str], Object]] = defaultdict(dict)
         self._dependents: dict[str, dict[tuple[Resource, str, str], None]] = defaultdict(dict)
+        self.webhooks: list[Webhook] = []
         self._listeners: list[Listener] = []
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:

@@ -58,6 +58,7 @@ def create(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
     obj = defaults.apply_defaults(resource, obj)
     obj = strategy.prepare_create(api.store, resource, obj)
     validation.validate_create(resource, obj)
+    _ask_webhooks(api, resource, obj, None)
     if api.store.get(resource, meta.get("namespace"), meta["name"]) is not None:
         raise already_exists(resource, meta["name"])
     if manager:
@@ -136,6 +137,7 @@ def replace(
         new = defaults.apply_defaults(resource, new)
         new = strategy.prepare_update(api.store, resource, new, current)
         validation.validate_update(resource, new, current)
+        _ask_webhooks(api, resource, new, current)
     if manager and _content(new) != _content(current):
         subresource = info.subresource or None
         new = apply.track_update(current, new, resource, manager, subresource=subresource, now=api.store.now())
@@ -232,6 +234,13 @@ def _check_namespace(api: Api, resource: Resource, meta: Object) -> None:
             f"unable to create new content in namespace {name} because it is being terminated",
             [Cause("metadata.namespace", f"namespace {name} is being terminated", "NamespaceTerminating")],
         )
+
+
+def _ask_webhooks(api: Api, resource: Resource, new: Object, old: Object | None) -> None:
+    for webhook in api.store.webhooks:
+        refusal = webhook(resource, new, old)
+        if refusal:
+            raise ApiError(403, "Forbidden", refusal)
 
 
 def _current(api: Api, info: RequestInfo, resource: Resource) -> Object:

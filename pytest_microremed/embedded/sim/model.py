@@ -154,7 +154,7 @@ class Netem:
 
 @dataclass(frozen=True)
 class Filter:
-    """Impairs a pod's packets to (or, for `drop`, also from) certain addresses only: `tc` and iptables with an ipset."""
+    """What happens to a pod's packets of certain addresses only, as `tc` and iptables with an ipset do it."""
 
     addresses: frozenset[str]
     netem: Netem = field(default_factory=Netem)
@@ -215,7 +215,7 @@ class Container:
 
     def files_in_memory(self) -> int:
         """Bytes of its files in /dev/shm and in memory-backed volumes."""
-        shared = [path for path in self.files if path.startswith("/dev/shm/")]
+        shared = [path for path in self.files if path.startswith("/dev/shm/")]  # noqa: S108 the container's
         sizes = {path: kept.size for path, kept in self.attributes.items() if kept.size is not None}
         in_memory = [mount.volume for mount in self.mounts if mount.volume.in_memory]
         return sum(sizes.get(path, len(self.files[path])) for path in shared) + sum(

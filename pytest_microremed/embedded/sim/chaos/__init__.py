@@ -2,6 +2,5 @@
 
 from pytest_microremed.embedded.sim.chaos.controller import start_chaos
 from pytest_microremed.embedded.sim.chaos.crds import install_crds
-from pytest_microremed.embedded.sim.chaos.webhook import check_create, check_update
 
-__all__ = ["check_create", "check_update", "install_crds", "start_chaos"]
+__all__ = ["install_crds", "start_chaos"]

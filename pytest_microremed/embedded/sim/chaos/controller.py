@@ -28,6 +28,7 @@ from pytest_microremed.embedded.sim.chaos.resources import (
 )
 from pytest_microremed.embedded.sim.chaos.selector import SelectionError
 from pytest_microremed.embedded.sim.chaos.stress import Stress
+from pytest_microremed.embedded.sim.chaos.webhook import admit
 from pytest_microremed.embedded.sim.clock import SimClock
 from pytest_microremed.embedded.sim.model import Nodes
 
@@ -43,7 +44,8 @@ Phase = Literal["Run", "Stop"]
 
 
 def start_chaos(store: Store, clock: SimClock, nodes: Nodes, seed: int = 0) -> None:
-    """Watch the store for experiments and carry them out on the pods of the nodes."""
+    """Admit experiments to the store, and carry them out on the pods of the nodes."""
+    store.webhooks.append(admit)
     ChaosController(World(store, clock, nodes), seed).start()
 
 
@@ -103,9 +105,7 @@ class ChaosController:
         if "deletionTimestamp" in meta or FINALIZER in finalizers:
             return chaos
         self._event(chaos, "initFinalizers", "FinalizerInited", "Finalizer has been inited")
-        chaos = self._store.update(
-            resource, {**chaos, "metadata": {**meta, "finalizers": [*finalizers, FINALIZER]}}
-        )
+        chaos = self._store.update(resource, {**chaos, "metadata": {**meta, "finalizers": [*finalizers, FINALIZER]}})
         self._event(chaos, "initFinalizers", "Updated", "Successfully update finalizer of resource")
         return chaos
 
@@ -153,9 +153,7 @@ class ChaosController:
             if records is None:
                 return chaos
         instances = dict(chaos.get("status", {}).get("instances") or {})
-        done = [
-            self._work_on_record(injector, resource, chaos, record, records, instances) for record in records
-        ]
+        done = [self._work_on_record(injector, resource, chaos, record, records, instances) for record in records]
         if done == experiment.get("containerRecords"):
             return chaos
         status = {"experiment": {**experiment, "containerRecords": done}}
@@ -208,9 +206,7 @@ class ChaosController:
                 injector.recover(self._world, chaos, record)
                 instances.pop(record["id"], None)
         except InjectionError as error:
-            self._event(
-                chaos, "records", "Failed", f"Failed to {operation.lower()} chaos: {error}", "Warning"
-            )
+            self._event(chaos, "records", "Failed", f"Failed to {operation.lower()} chaos: {error}", "Warning")
             self._schedule(resource, chaos, RETRY_S)
             return self._with_event(record, operation, "Failed", str(error))
         if should_run:
@@ -232,8 +228,7 @@ class ChaosController:
         holds = {
             "Selected": records is not None,
             "AllInjected": records is not None and all(record["phase"] == INJECTED for record in records),
-            "AllRecovered": records is not None
-            and all(record["phase"] == NOT_INJECTED for record in records),
+            "AllRecovered": records is not None and all(record["phase"] == NOT_INJECTED for record in records),
             "Paused": is_paused(chaos),
         }
         conditions = [{"type": name, "status": str(value)} for name, value in holds.items()]

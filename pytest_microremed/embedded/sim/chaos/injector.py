@@ -83,9 +83,7 @@ def select_target(world: World, chaos: Object, rng: random.Random) -> list[Objec
 
 def _select(world: World, chaos: Object, spec: Object, rng: random.Random) -> list[Object]:
     namespace = chaos["metadata"]["namespace"]
-    return select_pods(
-        world.store, spec["selector"], spec["mode"], str(spec.get("value", "")), namespace, rng
-    )
+    return select_pods(world.store, spec["selector"], spec["mode"], str(spec.get("value", "")), namespace, rng)
 
 
 def pod_id(pod: Object) -> str:

@@ -73,9 +73,7 @@ class NetworkFaults:
         pod.netem = sum(self._wanted[pod.uid].values(), Netem(handle=HANDLE))
 
     @staticmethod
-    def _partition(
-        pod: PodSandbox, chaos: Object, record: Object, direction: str, others: frozenset[str]
-    ) -> None:
+    def _partition(pod: PodSandbox, chaos: Object, record: Object, direction: str, others: frozenset[str]) -> None:
         own = record["selectorKey"] == SELF
         drops: list[Literal["in", "out"]] = []
         if direction in ("to", "both"):

@@ -47,9 +47,7 @@ class PodFailure:
         annotations = dict(pod["metadata"].get("annotations") or {})
         images = {}
         for field, container in _containers(pod):
-            image = annotations.pop(
-                image_key(chaos, container["name"], is_init=field == "initContainers"), None
-            )
+            image = annotations.pop(image_key(chaos, container["name"], is_init=field == "initContainers"), None)
             if image is not None:
                 images[field, container["name"]] = image
         _rewrite(world, pod, images, annotations)
@@ -109,9 +107,7 @@ def _containers(pod: Object) -> Iterator[tuple[str, Object]]:
             yield field, container
 
 
-def _rewrite(
-    world: World, pod: Object, images: dict[tuple[str, str], str], annotations: dict[str, str]
-) -> None:
+def _rewrite(world: World, pod: Object, images: dict[tuple[str, str], str], annotations: dict[str, str]) -> None:
     """Store the pod with these images by field and container, and these annotations."""
     spec = dict(pod["spec"])
     for field in ("containers", "initContainers"):
@@ -120,6 +116,4 @@ def _rewrite(
                 {**container, "image": images.get((field, container["name"]), container["image"])}
                 for container in spec[field]
             ]
-    world.store.update(
-        PODS, {**pod, "spec": spec, "metadata": {**pod["metadata"], "annotations": annotations}}
-    )
+    world.store.update(PODS, {**pod, "spec": spec, "metadata": {**pod["metadata"], "annotations": annotations}})

@@ -52,9 +52,7 @@ def _is_meant(store: Store, pod: Object, selector: Mapping[str, Any]) -> bool:
     node_name = pod["spec"].get("nodeName", "")
     return (
         matches_labels(labels, meta.get("labels") or {})
-        and matches_labels(
-            {"matchLabels": selector.get("annotationSelectors")}, meta.get("annotations") or {}
-        )
+        and matches_labels({"matchLabels": selector.get("annotationSelectors")}, meta.get("annotations") or {})
         and all(_field(pod, path) == value for path, value in (selector.get("fieldSelectors") or {}).items())
         and (not phases or pod.get("status", {}).get("phase") in phases)
         and (not nodes or node_name in nodes)

@@ -4,28 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
+from pytest_microremed.embedded.api.resources import Resource
 from pytest_microremed.embedded.api.store import Object
 from pytest_microremed.embedded.sim.chaos.durations import duration_seconds, size_bytes
 from pytest_microremed.embedded.sim.chaos.resources import GROUP
 
 
-def check_create(obj: Object) -> str | None:
-    """Why a new object is refused, in the words that a client sees; None if it is not."""
-    if not _is_chaos(obj):
+def admit(resource: Resource, new: Object, old: Object | None) -> str | None:
+    """Why an experiment is refused, in the words that a client sees; None if it is not.
+
+    The spec of one that exists cannot be changed.
+    """
+    if resource.group != GROUP:
         return None
-    problems = _problems(obj.get("kind", ""), obj.get("spec") or {})
-    return _denied(obj, ", ".join(problems)) if problems else None
-
-
-def check_update(old: Object, new: Object) -> str | None:
-    """Why a changed object is refused: the spec of an experiment cannot be changed."""
-    if not _is_chaos(new) or old.get("spec") == new.get("spec"):
-        return None
-    return _denied(new, "Cannot update chaos spec")
-
-
-def _is_chaos(obj: Object) -> bool:
-    return str(obj.get("apiVersion", "")).startswith(f"{GROUP}/")
+    if old is not None:
+        return _denied(new, "Cannot update chaos spec") if old.get("spec") != new.get("spec") else None
+    problems = _problems(resource.kind, new.get("spec") or {})
+    return _denied(new, ", ".join(problems)) if problems else None
 
 
 def _denied(obj: Object, why: str) -> str:
@@ -81,9 +76,7 @@ def _stress(spec: dict[str, Any]) -> list[str]:
         try:
             size_bytes(size, 0)
         except ValueError as error:
-            problems.append(
-                f'spec.stressors.memory.size: Invalid value: "{size}": incorrect bytes format: {error}'
-            )
+            problems.append(f'spec.stressors.memory.size: Invalid value: "{size}": incorrect bytes format: {error}')
     return problems
 
 
@@ -93,9 +86,7 @@ def _network(spec: dict[str, Any]) -> list[str]:
         return []
     where = f'spec.direction: Invalid value: "{direction}": '
     if spec.get("externalTargets") is not None:
-        return [
-            where + "external targets cannot be used with `from` and `both` direction in netem action yet"
-        ]
+        return [where + "external targets cannot be used with `from` and `both` direction in netem action yet"]
     if spec.get("target") is None:
         return [where + "`from` and `both` direction cannot be used when targets is empty in netem action"]
     return []

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from pytest_microremed.embedded.sim.model import Container, Process
 
 DEFAULT_CAPABILITIES = frozenset(
@@ -11,6 +14,12 @@ DEFAULT_CAPABILITIES = frozenset(
     }
 )  # fmt: skip
 """What a container runtime (containerd) leaves to a container's root."""
+
+
+def run_as_user(pod_spec: Mapping[str, Any], container_spec: Mapping[str, Any]) -> int:
+    """The user id of a container's processes: its own security context's, else the pod's, else root's."""
+    own, shared = (spec.get("securityContext") or {} for spec in (container_spec, pod_spec))
+    return int(own.get("runAsUser") or shared.get("runAsUser") or 0)
 
 
 def process_user(container: Container, process: Process) -> int:

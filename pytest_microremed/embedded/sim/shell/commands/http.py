@@ -112,9 +112,9 @@ async def curl(call: Call) -> int:
     options, operands = call.options(
         "sSo:w:m:IfkvLX:H:d:A:u:iO46x:ke:b:c:F:T:rgNGj",
         ["silent", "show-error", "output=", "write-out=", "max-time=", "head", "fail", "insecure", "verbose",
-         "location", "request=", "header=", "data=", "connect-timeout=", "include", "retry=", "retry-delay=", "url=",
-         "user-agent=", "data-raw=", "http2", "http1.1", "max-redirs=", "retry-connrefused", "resolve=", "compressed", "no-buffer",
-         "json=", "noproxy=", "retry-max-time=", "retry-all-errors", "fail-with-body"],
+         "location", "request=", "header=", "data=", "connect-timeout=", "include", "retry=", "retry-delay=",
+         "url=", "user-agent=", "data-raw=", "http2", "http1.1", "max-redirs=", "retry-connrefused", "resolve=",
+         "compressed", "no-buffer", "json=", "noproxy=", "retry-max-time=", "retry-all-errors", "fail-with-body"],
     )  # fmt: skip
     if "url" in options:
         operands.append(options["url"])
