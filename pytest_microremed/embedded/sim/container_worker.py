@@ -18,6 +18,7 @@ from pytest_microremed.embedded.sim.model import Container, Process
 from pytest_microremed.embedded.sim.node_context import NodeContext
 from pytest_microremed.embedded.sim.probe_handlers import Result
 from pytest_microremed.embedded.sim.probes import Kind
+from pytest_microremed.embedded.sim.shell.users import run_as_user
 from pytest_microremed.embedded.sim.volumes import mounts
 
 if TYPE_CHECKING:
@@ -189,6 +190,7 @@ class ContainerWorker:
         container.image = image
         container.mounts = mounts(container.spec, container.pod.volumes)
         container.env = environment.complete(context.store, self._pod.pod, declared)
+        container.user = run_as_user(self._pod.pod["spec"], container.spec)
         argv = tuple(environment.expand(word, container.env) for word in command_line(container))
         planned = plan(container, argv)
         self._redefined = False
