@@ -73,6 +73,21 @@ async def test_saturated_program_complains_of_slow_requests(node: Node) -> None:
 
 
 @on_a_node
+async def test_trouble_that_nobody_read_of_stays_in_the_log(node: Node) -> None:
+    container = server(BOUTIQUE + "productcatalogservice:v0.3.8", 3550, resources=limits("200m", "256Mi"))
+    node.run("catalog", container)
+    await node.ready("catalog")
+    workers = [node.container("catalog").spawn(("stress",), cpu=1.0) for _ in range(10)]
+    await node.pass_time(120)
+    for worker in workers:
+        node.container("catalog").kill(worker.pid, 9)
+    await node.pass_time(120)
+    slow = ["slow" in line for line in node.log("catalog").splitlines()]
+    assert any(slow)
+    assert not any(slow[-5:])
+
+
+@on_a_node
 async def test_disk_and_network_trouble_show(node: Node) -> None:
     node.service("redis-cart", 6379)
     node.run("redis-cart", server())

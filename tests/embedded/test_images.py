@@ -55,9 +55,7 @@ def test_images_that_no_registry_has(reference: str) -> None:
         pull(reference)
 
 
-@pytest.mark.parametrize(
-    "reference", ["", "Redis", "redis:", "redis image", "https://docker.io/redis", "redis:7:8"]
-)
+@pytest.mark.parametrize("reference", ["", "Redis", "redis:", "redis image", "https://docker.io/redis", "redis:7:8"])
 def test_what_is_no_reference(reference: str) -> None:
     with pytest.raises(InvalidReferenceError):
         pull(reference)

@@ -42,9 +42,7 @@ async def test_values_references_and_expansion(node: Node) -> None:
     node.run("redis", server(env=env, resources=limits("250m")))
     await node.ready("redis")
     found = node.container("redis").env
-    assert {
-        name: found.get(name) for name in ("PLAIN", "BOTH", "COLOUR", "PASSWORD", "POD", "APP", "MILLI")
-    } == {
+    assert {name: found.get(name) for name in ("PLAIN", "BOTH", "COLOUR", "PASSWORD", "POD", "APP", "MILLI")} == {
         "PLAIN": "one",
         "BOTH": "one-$(UNKNOWN)-$(PLAIN)",
         "COLOUR": "green",
@@ -112,9 +110,7 @@ async def test_missing_volume_source_keeps_the_pod_creating(node: Node) -> None:
     volume = {"name": "config", "secret": {"secretName": "tls"}}
     node.run("redis", server(volumeMounts=[{"name": "config", "mountPath": "/tls"}]), volumes=[volume])
     await node.until("told", lambda: node.events("FailedMount"))
-    assert node.events("FailedMount") == [
-        'MountVolume.SetUp failed for volume "config" : secret "tls" not found'
-    ]
+    assert node.events("FailedMount") == ['MountVolume.SetUp failed for volume "config" : secret "tls" not found']
     assert node.status("redis")["state"]["waiting"]["reason"] == "ContainerCreating"
     node.create(SECRETS, secret("tls", key="k"))
     await node.ready("redis", limit_s=40)

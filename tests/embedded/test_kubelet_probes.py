@@ -186,6 +186,13 @@ async def test_tiny_cpu_limit_keeps_a_service_from_coming_up(node: Node) -> None
 
 
 @on_a_node
+async def test_tiny_cpu_limit_keeps_even_a_small_program_from_listening(node: Node) -> None:
+    node.run("redis", server(resources=limits("2m", "200Mi")))
+    await node.pass_time(600)
+    assert not node.is_ready("redis")
+
+
+@on_a_node
 async def test_healthy_pod_is_not_probed_all_the_time(node: Node) -> None:
     node.run("redis", server(readinessProbe={"tcpSocket": {"port": 6379}, "periodSeconds": 1}))
     await node.ready("redis")

@@ -88,6 +88,7 @@ async def test_headless_service_resolves_to_its_pods(node: Node) -> None:
 @on_a_node
 async def test_connection_goes_through_the_service_to_the_pod(node: Node) -> None:
     client, web = await two_pods(node)
+    assert node.network.resolve("web.web", NAMESPACE) == [], "only headless Services name their pods"
     connection = node.network.connect(client, "web", 80)
     assert connection.status == "open"
     assert connection.target is web.containers["server"]
@@ -254,15 +255,7 @@ ALLOWED: dict[str, tuple[dict[str, Any], bool]] = {
     "by label": ({"from": [{"podSelector": {"matchLabels": {"app": "client"}}}]}, True),
     "by other label": ({"from": [{"podSelector": {"matchLabels": {"app": "admin"}}}]}, False),
     "by expression": (
-        {
-            "from": [
-                {
-                    "podSelector": {
-                        "matchExpressions": [{"key": "app", "operator": "In", "values": ["client"]}]
-                    }
-                }
-            ]
-        },
+        {"from": [{"podSelector": {"matchExpressions": [{"key": "app", "operator": "In", "values": ["client"]}]}}]},
         True,
     ),
     "by namespace": (

@@ -12,7 +12,7 @@ from pytest_microremed.embedded.sim.model import Container
 from pytest_microremed.embedded.sim.network import Failure, Network
 from pytest_microremed.embedded.sim.shell import ShellServices, run_command
 from pytest_microremed.embedded.sim.shell.services import NodeFacts
-from pytest_microremed.embedded.sim.usage import cpu_limit
+from pytest_microremed.embedded.sim.usage import cpu_demand, cpu_limit
 
 EXEC_CPU_S = 0.003
 """CPU seconds for starting a command in a container."""
@@ -110,7 +110,7 @@ class ProbeHandlers:
         return Result(answer == "SERVING", f'service unhealthy (responded with "{answer}")')
 
     async def _exec(self, command: list[str], container: Container, timeout_s: float) -> Result:
-        starved = EXEC_CPU_S * (1 + cpu_cores_wanted(container)) / cpu_limit(container)
+        starved = EXEC_CPU_S * (1 + cpu_demand(container)) / cpu_limit(container)
         clock = _BudgetClock(self._clock, timeout_s, starved)
         services = ShellServices(self._network, clock, self._node)
         try:
@@ -122,11 +122,6 @@ class ProbeHandlers:
         if result.exit_code in (126, 127) and "OCI runtime exec failed" in output:
             return Result(None, f"rpc error: code = Unknown desc = failed to exec in container: {output}")
         return Result(result.exit_code == 0, output)
-
-
-def cpu_cores_wanted(container: Container) -> float:
-    """What the processes would use if nothing held them back."""
-    return sum(process.cpu for process in container.processes.values())
 
 
 def _port_number(port: int | str, container: Container) -> int | None:

@@ -28,9 +28,9 @@ def memory_limit(container: Container) -> int | None:
     return None if limit is None else int(limit)
 
 
-def cpu_cores(container: Container) -> float:
-    """Cores that the container uses."""
-    return min(cpu_limit(container), sum(process.cpu for process in container.processes.values()))
+def cpu_demand(container: Container) -> float:
+    """Cores that its processes would use if nothing held them back."""
+    return sum(process.cpu for process in container.processes.values())
 
 
 def memory_bytes(container: Container) -> int:
@@ -54,7 +54,7 @@ def sample(pod: PodSandbox, rng: random.Random) -> dict[str, Usage]:
     """Usage of the running containers at this moment, as metrics of a real node scatter."""
     return {
         container.name: Usage(
-            min(cpu_limit(container), cpu_cores(container) * rng.uniform(1 - JITTER, 1 + JITTER)),
+            min(cpu_limit(container), cpu_demand(container) * rng.uniform(1 - JITTER, 1 + JITTER)),
             int(memory_bytes(container) * rng.uniform(1 - JITTER / 10, 1)),
         )
         for container in pod.containers.values()
