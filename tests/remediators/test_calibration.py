@@ -81,9 +81,7 @@ def answer(script: Script, workload: Workload, case: Case = CASE) -> str:
 def test_a_file_serves_all_cases(tmp_path: Path, workload: Workload) -> None:
     file = tmp_path / "repair.yml"
     file.write_text(PLAY.format("'{{ a }} [[ -f x ]] {% raw %}'"))
-    assert answer(Script(file), workload) == file.read_text(), (
-        "Ansible's braces and the shell's brackets stay"
-    )
+    assert answer(Script(file), workload) == file.read_text(), "Ansible's braces and the shell's brackets stay"
 
 
 def test_a_template_knows_the_case(tmp_path: Path, workload: Workload) -> None:
@@ -99,9 +97,7 @@ def test_a_template_knows_the_case(tmp_path: Path, workload: Workload) -> None:
         "workload.cpu_limit",
     ]
     file.write_text(
-        "<%# why %>\n<% if kind == 'Deployment' %>\n"
-        + " ".join(f"<%= {v} %>" for v in variables)
-        + "\n<% endif %>\n"
+        "<%# why %>\n<% if kind == 'Deployment' %>\n" + " ".join(f"<%= {v} %>" for v in variables) + "\n<% endif %>\n"
     )
     values = [
         "shop",
@@ -126,9 +122,7 @@ def test_in_a_folder_the_most_specific_file_counts(tmp_path: Path, workload: Wor
     assert answer(script, workload, other) == "default"
 
 
-def test_a_folder_without_a_file_for_the_case_names_what_it_looked_for(
-    tmp_path: Path, workload: Workload
-) -> None:
+def test_a_folder_without_a_file_for_the_case_names_what_it_looked_for(tmp_path: Path, workload: Workload) -> None:
     (tmp_path / "pod-fail.yml").write_text(PLAY)
     with pytest.raises(UsageError) as caught:
         Script(tmp_path).check(CASE, workload)
@@ -144,9 +138,7 @@ def test_a_folder_without_a_file_for_the_case_names_what_it_looked_for(
         ("<%= workload.colour %>", "has no attribute 'colour'"),
     ],
 )
-def test_a_broken_template_is_the_users_mistake(
-    tmp_path: Path, workload: Workload, text: str, message: str
-) -> None:
+def test_a_broken_template_is_the_users_mistake(tmp_path: Path, workload: Workload, text: str, message: str) -> None:
     file = tmp_path / "repair.yml"
     file.write_text(text)
     with pytest.raises(UsageError) as caught:
