@@ -54,7 +54,7 @@ def run(
         try:
             _receive(socket, streams, deadline)
         finally:
-            socket.close(timeout=0)
+            socket.shutdown()
     except (WebSocketTimeoutException, TimeoutError):
         raise WaitTimeout(f"{what}: end of `{' '.join(command)}`", timeout_s) from None
     except (WebSocketException, OSError) as error:
