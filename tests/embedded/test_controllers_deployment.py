@@ -99,6 +99,16 @@ def test_the_deadline_counts_from_the_last_progress(plane: ControlPlane) -> None
     assert plane.condition(plane.get(DEPLOYMENTS, "web"), "Progressing")["status"] == "False"
 
 
+def test_a_rollout_to_a_template_of_old_has_a_deadline_too(plane: ControlPlane) -> None:
+    plane.create(DEPLOYMENTS, workload("Deployment", replicas=2, progressDeadlineSeconds=60))
+    plane.set_image("web", "web:2")
+    plane.kubelet.auto_ready = lambda pod: image_of(pod) != "web:1"
+    plane.set_image("web", "web:1")
+    plane.advance(70)
+    late = plane.condition(plane.get(DEPLOYMENTS, "web"), "Progressing")
+    assert late["reason"] == "ProgressDeadlineExceeded"
+
+
 def test_undo_takes_the_old_replica_set_again_as_the_newest_revision(plane: ControlPlane) -> None:
     plane.create(DEPLOYMENTS, workload("Deployment", replicas=3))
     good = plane.names(REPLICA_SETS)[0]
