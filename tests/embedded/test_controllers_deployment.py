@@ -102,6 +102,7 @@ def test_the_deadline_counts_from_the_last_progress(plane: ControlPlane) -> None
 def test_a_rollout_to_a_template_of_old_has_a_deadline_too(plane: ControlPlane) -> None:
     plane.create(DEPLOYMENTS, workload("Deployment", replicas=2, progressDeadlineSeconds=60))
     plane.set_image("web", "web:2")
+    plane.advance(100)
     plane.kubelet.auto_ready = lambda pod: image_of(pod) != "web:1"
     plane.set_image("web", "web:1")
     plane.advance(70)
