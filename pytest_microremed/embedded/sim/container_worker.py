@@ -272,7 +272,7 @@ class ContainerWorker:
         self.event(
             "Warning",
             "OOMKilling",
-            f"Memory cgroup out of memory: Killed process {victim.pid} ({program}) "
+            f"Memory cgroup out of memory: Killed process {program}, "
             f"anon-rss:{victim.memory // 1024}kB, container {self.name}",
         )
 

@@ -55,7 +55,7 @@ def sample(pod: PodSandbox, rng: random.Random) -> dict[str, Usage]:
     return {
         container.name: Usage(
             min(cpu_limit(container), cpu_demand(container) * rng.uniform(1 - JITTER, 1 + JITTER)),
-            int(memory_bytes(container) * rng.uniform(1 - JITTER / 10, 1)),
+            int(min(memory_limit(container) or NODE_MEMORY, memory_bytes(container)) * rng.uniform(0.997, 1)),
         )
         for container in pod.containers.values()
         if container.state == "running"
