@@ -108,9 +108,8 @@ class Trial:
     def _verdict(self, verification: Verification | None, before: Evidence, last: Attempt) -> Verdict:
         if verification is None:
             return Verdict(False, False, False, False, last.reason)
-        beside = [
-            c for c in changes(self.posed.testbed.cluster, self.posed.baseline) if c.name != self.posed.workload.name
-        ]
+        found = changes(self.posed.testbed.cluster, self.posed.baseline)
+        beside = [change for change in found if change.workload != self.posed.workload.name]
         return Verdict(
             recovered=verification.recovered,
             fault_gone=verification.fault_gone,

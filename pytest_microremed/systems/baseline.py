@@ -2,62 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
-
-from pytest_microremed.cluster import kinds
 from pytest_microremed.cluster.cluster import Cluster
-from pytest_microremed.cluster.kinds import Obj
 from pytest_microremed.errors import ClusterError
 from pytest_microremed.systems import repair
 from pytest_microremed.systems.health import pods_by_workload, troubles, unhealthy
 from pytest_microremed.systems.namespace import claim_namespace
 from pytest_microremed.systems.render import render
-from pytest_microremed.systems.state import (
-    WATCHED_KINDS,
-    Key,
-    State,
-    differing_paths,
-    pod_shape,
-    read_state,
-    wanted,
-)
+from pytest_microremed.systems.snapshot import Baseline, Change, compare, take_baseline
+from pytest_microremed.systems.state import WATCHED_KINDS, State, pod_shape, read_state
 from pytest_microremed.systems.system import System
+
+__all__ = ["Baseline", "Change", "changes", "deploy", "find_clean", "restore"]
 
 DEPLOY_S = 1800.0
 """How long a system may take from its manifests to ready pods, image pulls included, in cluster seconds."""
 RESTORE_S = 600.0
 """How long restored workloads may take to get ready, in cluster seconds."""
 _POLL_S = 2.0
-
-
-@dataclass(frozen=True)
-class Change:
-    """One object that is not as in the baseline."""
-
-    kind: str
-    name: str
-    what: Literal["added", "removed", "changed", "unhealthy"]
-    paths: tuple[str, ...] = ()
-    """`changed`: the fields, as `spec.template.spec.containers[server].image`; `unhealthy`: the reason."""
-
-    def __str__(self) -> str:
-        return f"{self.kind}/{self.name}: {self.what}" + (f": {', '.join(self.paths)}" if self.paths else "")
-
-
-@dataclass(frozen=True)
-class Baseline:
-    """A namespace in its healthy state."""
-
-    system: System
-    namespace: str
-    objects: Mapping[Key, Obj] = field(repr=False)
-    """What is wanted of every object, pods of controllers left out."""
-    ready: Mapping[str, int]
-    """Ready pods by workload."""
-    pod_shapes: Mapping[str, Obj] = field(repr=False)
-    """What the pods of each workload look like."""
 
 
 def deploy(cluster: Cluster, system: System, namespace: str) -> Baseline:
@@ -71,15 +32,7 @@ def deploy(cluster: Cluster, system: System, namespace: str) -> Baseline:
     for obj in render(system, namespace):
         cluster.create(obj)
     _wait_until_up(cluster, system, namespace)
-    state = read_state(cluster, namespace)
-    pods = pods_by_workload(system, state)
-    return Baseline(
-        system=system,
-        namespace=namespace,
-        objects={key: wanted(obj) for key, obj in state.objects.items()},
-        ready={name: len(pods[name]) for name in system.workloads},
-        pod_shapes={name: pod_shape(pods[name][0]) for name in system.workloads if pods[name]},
-    )
+    return take_baseline(system, namespace, read_state(cluster, namespace))
 
 
 def find_clean(cluster: Cluster, baseline: Baseline) -> list[str]:
@@ -89,7 +42,7 @@ def find_clean(cluster: Cluster, baseline: Baseline) -> list[str]:
 
 def changes(cluster: Cluster, baseline: Baseline) -> list[Change]:
     """What differs from the baseline: objects added, removed, changed; pods changed; workloads not up."""
-    return _compare(baseline, read_state(cluster, baseline.namespace))
+    return compare(baseline, read_state(cluster, baseline.namespace))
 
 
 def restore(cluster: Cluster, baseline: Baseline, *, recycle: tuple[str, ...] = ()) -> None:
@@ -115,7 +68,7 @@ def _put_right(cluster: Cluster, baseline: Baseline, recycle: tuple[str, ...]) -
     """The clean state, reached by changing what differs."""
     system, namespace = baseline.system, baseline.namespace
     state = read_state(cluster, namespace)
-    differences = _compare(baseline, state)
+    differences = compare(baseline, state)
     if not differences and not recycle:
         return state
     repair.put_back(cluster, baseline.objects, state.objects)
@@ -163,7 +116,7 @@ def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str], l
             last = _summary([f"{name}: {reason}" for name, reason in reasons.items()])
             return None
         state = read_state(cluster, baseline.namespace)
-        differences = _compare(baseline, state)
+        differences = compare(baseline, state)
         pending = {change.name for change in differences if change.what == "unhealthy"}
         last = _summary([str(change) for change in differences])
         return None if differences else state
@@ -175,29 +128,3 @@ def _wait_until_clean(cluster: Cluster, baseline: Baseline, pending: set[str], l
 def _summary(differences: list[str], at_most: int = 5) -> str:
     more = len(differences) - at_most
     return "; ".join(differences[:at_most]) + (f"; and {more} more" if more > 0 else "")
-
-
-def _compare(baseline: Baseline, state: State) -> list[Change]:
-    found = []
-    for key, obj in state.objects.items():
-        if key not in baseline.objects:
-            found.append(_change(key, "added"))
-        elif paths := tuple(differing_paths(baseline.objects[key], wanted(obj))):
-            found.append(_change(key, "changed", paths))
-        elif "deletionTimestamp" in obj["metadata"]:
-            found.append(_change(key, "changed", ("metadata.deletionTimestamp",)))
-    found += [_change(key, "removed") for key in baseline.objects if key not in state.objects]
-    pods = pods_by_workload(baseline.system, state)
-    found += [_change((kinds.PODS, pod["metadata"]["name"]), "added") for pod in pods[""]]
-    for name, shape in baseline.pod_shapes.items():
-        for pod in pods[name]:
-            if paths := tuple(differing_paths(shape, pod_shape(pod))):
-                found.append(_change((kinds.PODS, pod["metadata"]["name"]), "changed", paths))
-    for name, reason in unhealthy(baseline.system, state).items():
-        found.append(_change((baseline.system.workload(name).object_kind, name), "unhealthy", (reason,)))
-    return found
-
-
-def _change(key: Key, what: Literal["added", "removed", "changed", "unhealthy"], paths: tuple[str, ...] = ()) -> Change:
-    kind, name = key
-    return Change(kind.kind, name, what, paths)

@@ -6,7 +6,10 @@ from typing import Any
 
 import pytest
 
-from pytest_microremed.systems.state import differing_paths, pod_shape, wanted
+from pytest_microremed.cluster.kinds import SECRETS, SERVICES
+from pytest_microremed.systems.snapshot import Baseline, compare
+from pytest_microremed.systems.state import State, differing_paths, pod_shape, wanted
+from pytest_microremed.systems.system import load_system
 
 
 @pytest.mark.parametrize(
@@ -90,3 +93,13 @@ def test_pods_of_one_template_have_one_shape() -> None:
     assert pod_shape(pod("db-0")) == pod_shape(pod("db-1"))
     assert pod_shape(pod("db-0")) != pod_shape(pod("db-0", image="pause:3.9"))
     assert pod_shape(pod("db-0")) != pod_shape(pod("db-0", role="primary"))
+
+
+def test_changes_name_the_workload_that_they_are_part_of() -> None:
+    system = load_system("online-boutique")
+    frontend = {"metadata": {"name": "frontend-external"}}
+    secret = {"metadata": {"name": "key"}}
+    objects = {(SERVICES, "frontend-external"): frontend, (SECRETS, "key"): secret}
+    baseline = Baseline(system, "shop", objects, {}, {})
+    removed = [change for change in compare(baseline, State()) if change.what == "removed"]
+    assert [(change.name, change.workload) for change in removed] == [("frontend-external", "frontend"), ("key", None)]

@@ -239,7 +239,9 @@ def test_the_past_is_forgotten(cluster: Cluster, baseline: Baseline, kubectl: Ku
 def test_changes_are_records(cluster: Cluster, baseline: Baseline, kubectl: Kubectl) -> None:
     kubectl("scale", "deployment/hello-service", "--replicas=0")
     kubectl("delete", "service", "hello-service")
-    found = {(c.kind, c.name, c.what): c.paths for c in changes(cluster, baseline)}
+    records = changes(cluster, baseline)
+    assert {record.workload for record in records} == {"hello-service"}
+    found = {(c.kind, c.name, c.what): c.paths for c in records}
     assert found["Deployment", "hello-service", "changed"] == ("spec.replicas",)
     assert found["Service", "hello-service", "removed"] == ()
     (reason,) = found["Deployment", "hello-service", "unhealthy"]
