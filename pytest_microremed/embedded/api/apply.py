@@ -9,7 +9,7 @@ import json
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from pytest_microremed.embedded.api.empty_objects import empty_object
+from pytest_microremed.embedded.api.empty_objects import empty_object, with_structs
 from pytest_microremed.embedded.api.errors import ApiError, Cause, apply_conflict, bad_request
 from pytest_microremed.embedded.api.field_paths import (
     Path,
@@ -128,9 +128,10 @@ def track_update(
     if not managers and current is not None:
         return write_managers(new, {})
     workflow = updater(manager or "unknown", resource.api_version, subresource)
-    before = _without_managers(empty_object(resource) if current is None else current)
+    before = empty_object(resource) if current is None else with_structs(resource, current)
+    after = with_structs(resource, _without_managers(new))
     try:
-        changes = compare(before, _without_managers(new), schema_of(resource))
+        changes = compare(_without_managers(before), after, schema_of(resource))
     except TypedValueError:
         return write_managers(new, managers)
     left = release(managers, changes, None)
@@ -183,9 +184,7 @@ class _Application:
 
     def _without_given_up(self, merged: Object, before: PathSet, managers: Managers) -> Object:
         """Remove what this manager applied before and not now, but not what others manage or nobody did."""
-        owned = with_named_prefixes(
-            frozenset().union(*(managed.fields for managed in managers.values())), self.schema
-        )
+        owned = with_named_prefixes(frozenset().union(*(managed.fields for managed in managers.values())), self.schema)
         last = with_named_prefixes(before, self.schema)
         everything = with_named_prefixes(field_set(merged, self.schema), self.schema)
         pruned = self._field_set_without(merged, last)
@@ -218,11 +217,9 @@ def _group_version(api_version: str) -> str:
     return api_version if "/" in api_version else f"/{api_version}"
 
 
-def _managers_before_first_apply(
-    live: Object, resource: Resource, subresource: str | None
-) -> dict[Manager, Managed]:
+def _managers_before_first_apply(live: Object, resource: Resource, subresource: str | None) -> dict[Manager, Managed]:
     """An object that nobody managed so far: all it has belongs to whoever made it."""
-    changes = compare(empty_object(resource), live, schema_of(resource))
+    changes = compare(empty_object(resource), with_structs(resource, live), schema_of(resource))
     fields = _managed_here(frozenset(changes.added | changes.modified), resource, subresource)
     if not fields:
         return {}
@@ -272,8 +269,7 @@ def _with_last_applied(obj: Object, body: Object) -> Object:
 
 def _conflict_error(conflicts: list[_Conflict]) -> ApiError:
     causes = [
-        Cause(format_path(path), f"conflict with {manager}", "FieldManagerConflict")
-        for manager, path in conflicts
+        Cause(format_path(path), f"conflict with {manager}", "FieldManagerConflict") for manager, path in conflicts
     ]
     if len(conflicts) == 1:
         manager, path = conflicts[0]

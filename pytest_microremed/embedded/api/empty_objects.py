@@ -49,3 +49,16 @@ def empty_object(resource: Resource) -> Object:
     if resource.custom:
         return common
     return {**common, "metadata": {}, **copy.deepcopy(_CONTENT.get(resource.kind, {}))}
+
+
+def with_structs(resource: Resource, obj: Object) -> Object:
+    """The object with the structs that are always there, as Go has it in memory."""
+    return obj if resource.custom else _filled(obj, _CONTENT.get(resource.kind, {}))
+
+
+def _filled(value: Object, structs: Object) -> Object:
+    filled = dict(value)
+    for name, inner in structs.items():
+        if isinstance(inner, dict) and isinstance(filled.get(name, {}), dict):
+            filled[name] = _filled(filled.get(name, {}), inner)
+    return filled
