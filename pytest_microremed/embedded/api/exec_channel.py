@@ -8,6 +8,7 @@ from 1.31 on.
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import Coroutine
 from typing import Any
 
@@ -16,12 +17,13 @@ from aiohttp import WSMsgType, web
 from pytest_microremed.embedded.api.api import Api
 from pytest_microremed.embedded.api.containers import chosen_container, refusal
 from pytest_microremed.embedded.api.encoding import dump
-from pytest_microremed.embedded.api.errors import bad_request
+from pytest_microremed.embedded.api.errors import bad_request, internal
 from pytest_microremed.embedded.api.reading import get
 from pytest_microremed.embedded.api.request import RequestInfo
 from pytest_microremed.embedded.api.resources import PODS
 from pytest_microremed.embedded.api.runtime import ExecResult, RuntimeRefused
 from pytest_microremed.embedded.api.store import Object
+from pytest_microremed.embedded.api.streaming import streaming
 
 _PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _STDIN, _STDOUT, _STDERR, _ERROR, _CLOSE = 0, 1, 2, 3, 255
@@ -30,6 +32,7 @@ _QUIET_S = {"v5.channel.k8s.io": 2.0, "v4.channel.k8s.io": 0.3}
 """How long a client may keep stdin open without sending before its command runs with what has come: v4 cannot
 say that stdin has ended, and a terminal never ends it."""
 _CLOSE_S = 2.0
+_logger = logging.getLogger(__name__)
 _TERMINAL = ("Succeeded", "Failed")
 
 
@@ -44,18 +47,23 @@ async def execute(api: Api, request: web.BaseRequest, info: RequestInfo) -> web.
     if request.headers.get("Upgrade", "").lower() != "websocket":
         raise bad_request("unable to upgrade: only WebSocket is served (kubectl 1.31 or later), not SPDY")
     socket = web.WebSocketResponse(protocols=_PROTOCOLS, timeout=_CLOSE_S)
-    await socket.prepare(request)
-    stdin = await _read_stdin(socket) if info.flag("stdin") else b""
-    try:
-        result = await _run(socket, api.runtime.execute(pod, container, command, stdin))
-    except RuntimeRefused as error:
-        status = refusal(error).status()
-    else:
-        status = _exit_status(result.exit_code)
-        await _send(socket, _STDOUT, result.stdout)
-        await _send(socket, _STDOUT if info.flag("tty") else _STDERR, result.stderr)
-    await _send(socket, _ERROR, dump(status))
-    await socket.close()
+    async with streaming(request, socket):
+        stdin = await _read_stdin(socket) if info.flag("stdin") else b""
+        try:
+            result = await _run(socket, api.runtime.execute(pod, container, command, stdin))
+        except RuntimeRefused as error:
+            status = refusal(error).status()
+        except ConnectionResetError:
+            raise
+        except Exception as error:
+            _logger.exception("%s", " ".join(command))
+            status = internal(repr(error)).status()  # without a status, clients take it for success
+        else:
+            status = _exit_status(result.exit_code)
+            await _send(socket, _STDOUT, result.stdout)
+            await _send(socket, _STDOUT if info.flag("tty") else _STDERR, result.stderr)
+        await _send(socket, _ERROR, dump(status))
+        await socket.close()
     return socket
 
 

@@ -32,6 +32,8 @@ from pytest_microremed.embedded.api.table import partial, table
 from pytest_microremed.embedded.api.tokens import Identity
 
 JSON = "application/json"
+_OBJECT_SUBRESOURCES = ("", "status", "ephemeralcontainers")
+"""Of which the body is the object itself."""
 _NAMED_VERBS = ("get", "update", "patch", "delete")
 
 
@@ -46,7 +48,7 @@ async def answer(
         return json_response(review.review(api, resource, info.namespace, body, identity), 201)
     if info.subresource and info.subresource not in resource.subresources:
         raise unknown_path()
-    if info.subresource not in ("", "status"):
+    if info.subresource not in _OBJECT_SUBRESOURCES:
         return await _subresource(api, request, info, resource, form)
     if info.verb not in resource.verbs or _misses_name(info):
         raise method_not_allowed()

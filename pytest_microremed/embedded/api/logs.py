@@ -17,6 +17,7 @@ from pytest_microremed.embedded.api.request import RequestInfo
 from pytest_microremed.embedded.api.resources import PODS
 from pytest_microremed.embedded.api.runtime import LogLine, RuntimeRefused
 from pytest_microremed.embedded.api.store import Object
+from pytest_microremed.embedded.api.streaming import streaming
 
 _POLL_S = 0.05
 _FOLLOW_S = 3600.0
@@ -46,10 +47,10 @@ async def read_logs(api: Api, request: web.BaseRequest, info: RequestInfo) -> we
     if not info.flag("follow"):
         return web.Response(body=shown, content_type="text/plain")
     response = web.StreamResponse(headers={"Content-Type": "text/plain"})
-    await response.prepare(request)
-    if shown:
-        await response.write(shown)
-    await _follow(api, pod, options, len(lines), response)
+    async with streaming(request, response):
+        if shown:
+            await response.write(shown)
+        await _follow(api, pod, options, len(lines), response)
     return response
 
 

@@ -15,6 +15,7 @@ from pytest_microremed.embedded.api.request import RequestInfo
 from pytest_microremed.embedded.api.resources import Resource
 from pytest_microremed.embedded.api.selectors import Predicate, field_selector, label_selector
 from pytest_microremed.embedded.api.store import Object
+from pytest_microremed.embedded.api.streaming import streaming
 from pytest_microremed.embedded.api.table import partial, table
 from pytest_microremed.embedded.api.watch import Subscription
 
@@ -101,19 +102,16 @@ async def watch(
     listed_at = api.store.version
     response = web.StreamResponse(headers={"Content-Type": JSON})
     try:
-        await response.prepare(request)
-        if failure is not None:
-            await response.write(dump({"type": "ERROR", "object": failure.status()}) + b"\n")
-            return response
-        lines = [render("ADDED", obj) for obj in objects]
-        if initial and info.flag("allowWatchBookmarks"):
-            annotations = {_INITIAL_EVENTS_END: "true"}
-            lines.append(_bookmark(resource, listed_at, annotations))
-        if lines:
-            await response.write(b"".join(lines))
-        await _stream(api, info, resource, subscription, response, render, seconds)
-    except ConnectionResetError:
-        pass  # the client has left
+        async with streaming(request, response):
+            if failure is not None:
+                await response.write(dump({"type": "ERROR", "object": failure.status()}) + b"\n")
+                return response
+            lines = [render("ADDED", obj) for obj in objects]
+            if initial and info.flag("allowWatchBookmarks"):
+                lines.append(_bookmark(resource, listed_at, {_INITIAL_EVENTS_END: "true"}))
+            if lines:
+                await response.write(b"".join(lines))
+            await _stream(api, info, resource, subscription, response, render, seconds)
     finally:
         close()
     return response

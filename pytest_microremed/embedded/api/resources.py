@@ -50,7 +50,9 @@ def _workload(plural: str, kind: str, *short: str, scale: bool = True) -> Resour
 
 NAMESPACES = Resource("", "v1", "namespaces", "Namespace", False, ("ns",), (), ("status", "finalize"))
 NODES = Resource("", "v1", "nodes", "Node", False, ("no",))
-PODS = Resource("", "v1", "pods", "Pod", True, ("po",), ("all",), ("status", "log", "exec", "eviction"))
+PODS = Resource(
+    "", "v1", "pods", "Pod", True, ("po",), ("all",), ("status", "log", "exec", "eviction", "ephemeralcontainers")
+)
 SERVICES = Resource("", "v1", "services", "Service", True, ("svc",), ("all",))
 ENDPOINTS = Resource("", "v1", "endpoints", "Endpoints", True, ("ep",), (), ())
 CONFIG_MAPS = Resource("", "v1", "configmaps", "ConfigMap", True, ("cm",), (), ())

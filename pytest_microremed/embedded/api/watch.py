@@ -17,23 +17,27 @@ from pytest_microremed.embedded.api.store import Change, Object, Store
 
 _HISTORY = 1000
 """Changes remembered of each resource."""
+_BACKLOG = 10_000
+"""Events that a client may be behind."""
 
 Event = tuple[str, Object]
 """Type and object."""
 
 
 class Subscription:
-    """The events of one watch, in order; None once the server stops."""
+    """The events of one watch, in order; None when it is over."""
 
     def __init__(self, wanted: Predicate) -> None:
         self.queue: asyncio.Queue[Event | None] = asyncio.Queue()
         self._wanted = wanted
+        self._lagging = False
 
     def offer(self, change: Change) -> None:
-        """Queue the change as this watch sees it."""
-        event = see(change, self._wanted)
-        if event is not None:
-            self.queue.put_nowait(event)
+        """Queue the change as this watch sees it; who does not keep up is cut off, as by a real API server."""
+        if self._lagging or (event := see(change, self._wanted)) is None:
+            return
+        self._lagging = self.queue.qsize() >= _BACKLOG
+        self.queue.put_nowait(None if self._lagging else event)
 
 
 class WatchHub:

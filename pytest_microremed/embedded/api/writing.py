@@ -153,6 +153,9 @@ def _merge(info: RequestInfo, resource: Resource, current: Object, new: Object) 
         managed = new_meta.get("managedFields")
         meta = {**old_meta, **({"managedFields": managed} if managed is not None else {})}
         return {**current, "metadata": meta, "status": new.get("status", {})}
+    if info.subresource == "ephemeralcontainers":
+        added = new.get("spec", {}).get("ephemeralContainers", [])
+        return {**current, "spec": {**current["spec"], "ephemeralContainers": added}}
     meta = {key: value for key, value in new_meta.items() if key not in _SYSTEM_FIELDS}
     meta.update({key: old_meta[key] for key in _SYSTEM_FIELDS if key in old_meta})
     meta["resourceVersion"] = old_meta["resourceVersion"]

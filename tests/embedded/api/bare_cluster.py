@@ -32,6 +32,8 @@ class FakeRuntime:
             return ExecResult(b"", b"failed\n", int(command[1]))
         if command[0] == "cat":
             return ExecResult(stdin)
+        if command[0] == "crash":
+            raise ZeroDivisionError(command[0])
         if command[0] == "hang":
             self.started.set()
             try:

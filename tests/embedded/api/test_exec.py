@@ -134,6 +134,11 @@ def test_a_command_is_required(http: Http, path: str) -> None:
 
 
 @pytest.mark.usefixtures("path")
+def test_trouble_inside_the_server_is_no_success(kubectl: Kubectl) -> None:
+    assert "ZeroDivisionError" in kubectl.refused("exec", "p", "-c", "main", "--", "crash")
+
+
+@pytest.mark.usefixtures("path")
 def test_what_the_kubelet_refuses_is_told(kubectl: Kubectl, refuse: Any) -> None:
     refuse(500, 'unable to upgrade connection: container not found ("main")')
     message = kubectl.refused("exec", "p", "-c", "main", "--", "ls")
