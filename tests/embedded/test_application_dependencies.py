@@ -140,6 +140,15 @@ async def test_page_fails_but_health_holds_while_a_dependency_is_down(node: Node
 
 
 @on_a_node
+async def test_probed_page_never_asks_dependencies(node: Node) -> None:
+    """A dependency that is down must not make its users unready, whatever page their probe asks for."""
+    node.service("time-service", 5001)
+    probe = {"httpGet": {"path": "/", "port": 5000}, "periodSeconds": 5}
+    node.run("hello", hello(TIME_SERVICE_ADDR="time-service:5001") | {"readinessProbe": probe})
+    await node.ready("hello")
+
+
+@on_a_node
 async def test_spring_service_does_not_listen_without_its_registry(node: Node) -> None:
     node.run("order", order(NACOS_ADDRS="nacos-0.nacos-headless:8848,nacos-1.nacos-headless:8848"))
     await node.pass_time(120)

@@ -130,6 +130,14 @@ async def test_request_gets_the_programs_answer(node: Node) -> None:
 
 
 @on_a_node
+async def test_api_server_is_there_but_wants_credentials(node: Node) -> None:
+    client, _ = await two_pods(node)
+    answer = node.network.request(client, "kubernetes.default", 443, "/api")
+    assert isinstance(answer, Response)
+    assert answer.status == 403
+
+
+@on_a_node
 async def test_own_pod_is_reached_by_localhost_whatever_its_network(node: Node) -> None:
     _, web = await two_pods(node)
     web.netem = Netem(delay_s=1.0, loss=1.0)

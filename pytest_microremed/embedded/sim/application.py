@@ -32,7 +32,8 @@ FIRST_PAGES = 0.3
 """Share of the working set that it holds from the start."""
 PATIENCE_S = 5.0
 """How long it waits for a dependency's connection."""
-HEALTH_WORDS = ("health", "ready", "live", "ping", "actuator", "version")
+HEALTH_WORDS = ("health", "ready", "readiness", "live", "ping")
+PROBES = ("readinessProbe", "livenessProbe", "startupProbe")
 LOG_FOLDER = "/var/log"
 
 
@@ -115,7 +116,7 @@ class Application:
         if self.profile.protocol != "http":
             return None
         troubles, seconds = self.misconfigured, self.seconds()
-        if not troubles and not any(word in path.lower() for word in HEALTH_WORDS):
+        if not troubles and not self._is_health_path(path):
             troubles = self._outages()
             seconds += self._call_delay()
         reply = {"service": self.log.speaker.service, "status": "ok"}
@@ -161,6 +162,12 @@ class Application:
             ),
             troubles=(*self.misconfigured, *outages) if self.up or blocked else (),
         )
+
+    def _is_health_path(self, path: str) -> bool:
+        """Whether the program answers there for itself only, without asking its dependencies."""
+        probes = (self.container.spec.get(kind) or {} for kind in PROBES)
+        probed = {(probe.get("httpGet") or {}).get("path") for probe in probes}
+        return path in probed or any(word in path.lower() for word in HEALTH_WORDS)
 
     def _is_blocked(self) -> bool:
         """Whether it does not begin its work because a dependency cannot be addressed."""

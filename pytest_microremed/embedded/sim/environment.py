@@ -6,11 +6,11 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
+from pytest_microremed.embedded.api.quantity import parse_quantity
 from pytest_microremed.embedded.api.resources import CONFIG_MAPS, SECRETS, SERVICES
 from pytest_microremed.embedded.api.store import Object, Store
 from pytest_microremed.embedded.sim.addresses import KUBERNETES_IP, cluster_ips
 from pytest_microremed.embedded.sim.config_data import decoded_data
-from pytest_microremed.embedded.sim.quantity import parse_quantity
 
 _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 _KEYED_FIELD = re.compile(r"metadata\.(labels|annotations)\['(.+)'\]")

@@ -8,6 +8,7 @@ correlation.
 
 from __future__ import annotations
 
+import json
 import random
 from dataclasses import dataclass
 from typing import Literal
@@ -24,6 +25,9 @@ SYN_TIMEOUT_S = 127.0
 RETRANSMISSION_S = 0.2
 """Linux' smallest retransmission timeout of an established connection (TCP_RTO_MIN)."""
 DNS_RETRY_S = 5.0
+
+FORBIDDEN = json.dumps({"kind": "Status", "status": "Failure", "reason": "Forbidden", "code": 403})
+"""What the API server answers who comes without credentials."""
 
 Status = Literal["open", "refused", "timeout", "unresolved"]
 
@@ -153,7 +157,9 @@ class Network:
         if connection.status != "open":
             return Failure(connection.status, connection.latency_s)
         container = connection.target
-        answer = container.program.answer(connection.port, path) if container and container.program else None
+        if container is None:
+            return Response(403, FORBIDDEN, connection.latency_s + ROUND_TRIP_S, "application/json")
+        answer = container.program.answer(connection.port, path) if container.program else None
         work = answer.seconds if answer else 0.0
         took = self.exchange(source, connection, timeout_s - connection.latency_s, work)
         if took is None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable
 
+from pytest_microremed.embedded.api.quantity import parse_quantity
 from pytest_microremed.embedded.api.runtime import Usage
 from pytest_microremed.embedded.sim.model import Container, PodSandbox, Process
-from pytest_microremed.embedded.sim.quantity import parse_quantity
 
 NODE_CORES = 32
 NODE_MEMORY = 128 * 2**30
