@@ -50,9 +50,7 @@ class Kubelet:
 
     def _observe(self, change: Change) -> None:
         if change.resource is PODS and change.type != "DELETED" and change.obj["spec"].get("nodeName"):
-            self._loop.call_soon(
-                self._sync, change.obj["metadata"]["namespace"], change.obj["metadata"]["name"]
-            )
+            self._loop.call_soon(self._sync, change.obj["metadata"]["namespace"], change.obj["metadata"]["name"])
 
     def _sync(self, namespace: str, name: str) -> None:
         pod = self._store.get(PODS, namespace, name)
@@ -69,9 +67,7 @@ class Kubelet:
         current = self._store.get(PODS, pod["metadata"]["namespace"], pod["metadata"]["name"])
         assert current is not None
         conditions = [each for each in current["status"].get("conditions", ()) if each["type"] != "Ready"]
-        conditions.append(
-            {"type": "Ready", "status": "True" if ready else "False", "lastTransitionTime": _STARTED}
-        )
+        conditions.append({"type": "Ready", "status": "True" if ready else "False", "lastTransitionTime": _STARTED})
         self._store.update_status(PODS, current, phase=phase, conditions=conditions, **status)
 
     def remove(self, pod: Object) -> None:
@@ -81,9 +77,7 @@ class Kubelet:
 class ControlPlane:
     """The system under test. `settle` lets everything happen that needs no time to pass."""
 
-    def __init__(
-        self, *, nodes: int = 1, usage: Callable[[Object], Mapping[str, Usage] | None] | None = None
-    ) -> None:
+    def __init__(self, *, nodes: int = 1, usage: Callable[[Object], Mapping[str, Usage] | None] | None = None) -> None:
         self.loop = _Loop()
         self.store = Store()
         self.clock = SimClock(self.loop, 1.0)
@@ -175,9 +169,7 @@ class ControlPlane:
     def messages(self, reason: str) -> list[str]:
         """Of the events with this reason, in order of creation."""
         events = [event for event in self.store.list(EVENTS) if event["reason"] == reason]
-        return [
-            event["message"] for event in sorted(events, key=lambda e: int(e["metadata"]["resourceVersion"]))
-        ]
+        return [event["message"] for event in sorted(events, key=lambda e: int(e["metadata"]["resourceVersion"]))]
 
     def set_image(self, name: str, image: str, resource: Resource = DEPLOYMENTS) -> None:
         template = self.get(resource, name)["spec"]["template"]
@@ -202,9 +194,7 @@ def node(name: str, *, cpu: str = "64", memory: str = "256Gi", pods: str = "500"
     }
 
 
-def template(
-    app: str, *, image: str = "web:1", requests: Mapping[str, str] | None = None, **spec: Any
-) -> Object:
+def template(app: str, *, image: str = "web:1", requests: Mapping[str, str] | None = None, **spec: Any) -> Object:
     resources = {"requests": dict(requests)} if requests else {}
     container = {
         "name": "main",

@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pytest_microremed.embedded.api.quota import exceeded
 from pytest_microremed.embedded.api.resources import (
     CONFIG_MAPS,
     DEPLOYMENTS,
@@ -13,7 +14,6 @@ from pytest_microremed.embedded.api.resources import (
     RESOURCE_QUOTAS,
 )
 from pytest_microremed.embedded.api.store import Object
-from pytest_microremed.embedded.sim.controllers.quota import exceeded
 from tests.embedded.control_plane import ControlPlane, control_plane, template, workload
 
 plane = pytest.fixture(control_plane)

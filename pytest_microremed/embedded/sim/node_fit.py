@@ -28,15 +28,11 @@ def tolerated_s(tolerations: Iterable[Mapping[str, Any]], taint: Mapping[str, An
     return min(float(toleration.get("tolerationSeconds", "inf")) for toleration in matching)
 
 
-def untolerated(
-    pod_spec: Mapping[str, Any], node: Object, effects: Iterable[str]
-) -> Mapping[str, Any] | None:
+def untolerated(pod_spec: Mapping[str, Any], node: Object, effects: Iterable[str]) -> Mapping[str, Any] | None:
     """The first taint of these effects that keeps the pod off the node."""
     tolerations = pod_spec.get("tolerations") or ()
     taints: list[Mapping[str, Any]] = node.get("spec", {}).get("taints") or []
-    return next(
-        (taint for taint in taints if taint["effect"] in effects and not tolerates(tolerations, taint)), None
-    )
+    return next((taint for taint in taints if taint["effect"] in effects and not tolerates(tolerations, taint)), None)
 
 
 def wants(pod_spec: Mapping[str, Any], node: Object) -> bool:

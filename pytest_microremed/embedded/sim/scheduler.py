@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from pytest_microremed.embedded.api.quantity import parse_quantity
 from pytest_microremed.embedded.api.resources import NODES, PERSISTENT_VOLUME_CLAIMS, PODS
 from pytest_microremed.embedded.api.store import Change, Object, Store, timestamp
 from pytest_microremed.embedded.sim.clock import SimClock
@@ -17,7 +18,6 @@ from pytest_microremed.embedded.sim.controllers.base import Controller, Key, Man
 from pytest_microremed.embedded.sim.controllers.pods import is_finished
 from pytest_microremed.embedded.sim.controllers.status import find_condition, without_condition
 from pytest_microremed.embedded.sim.node_fit import UNSCHEDULABLE, tolerates, untolerated, wants
-from pytest_microremed.embedded.sim.quantity import parse_quantity
 
 NAME = "default-scheduler"
 _SHORTAGE = ("Insufficient", "Too many")
@@ -115,9 +115,7 @@ class Scheduler(Controller):
     def _obstacles(self, pod: Object, needed: dict[str, Decimal], node: Object) -> list[str]:
         """Why the node will not do, from the first check that fails."""
         spec = pod["spec"]
-        if node.get("spec", {}).get("unschedulable") and not tolerates(
-            spec.get("tolerations") or (), UNSCHEDULABLE
-        ):
+        if node.get("spec", {}).get("unschedulable") and not tolerates(spec.get("tolerations") or (), UNSCHEDULABLE):
             return ["node(s) were unschedulable"]
         taint = untolerated(spec, node, ["NoSchedule", "NoExecute"])
         if taint:
@@ -180,9 +178,7 @@ class Scheduler(Controller):
             },
         )
         meta = pod["metadata"]
-        self.tell(
-            pod, "Normal", "Scheduled", f"Successfully assigned {meta['namespace']}/{meta['name']} to {name}"
-        )
+        self.tell(pod, "Normal", "Scheduled", f"Successfully assigned {meta['namespace']}/{meta['name']} to {name}")
 
     def _refuse(self, pod: Object, reason: str, message: str) -> None:
         conditions = pod.get("status", {}).get("conditions") or []

@@ -39,9 +39,7 @@ class AutoscalerController(Controller):
     component = "horizontal-pod-autoscaler"
     watches = (HORIZONTAL_POD_AUTOSCALERS,)
 
-    def __init__(
-        self, manager: Manager, usage: Callable[[Object], Mapping[str, Usage] | None] | None
-    ) -> None:
+    def __init__(self, manager: Manager, usage: Callable[[Object], Mapping[str, Usage] | None] | None) -> None:
         super().__init__(manager)
         self._usage = usage
         self._recommended: dict[str, list[tuple[float, int]]] = {}
@@ -145,9 +143,7 @@ class AutoscalerController(Controller):
         ]
         samples = {pod["metadata"]["name"]: self._usage(pod) if self._usage else None for pod in pods}
         default = [{"type": "Resource", "resource": {"name": "cpu", "target": {"averageUtilization": 80}}}]
-        return [
-            propose(metric, pods, samples, current) for metric in autoscaler["spec"].get("metrics") or default
-        ]
+        return [propose(metric, pods, samples, current) for metric in autoscaler["spec"].get("metrics") or default]
 
     def _tell_metric_error(self, autoscaler: Object, current: int, error: MetricError) -> None:
         self.tell(autoscaler, "Warning", error.reason, str(error))
@@ -182,9 +178,7 @@ class AutoscalerController(Controller):
         history.append((now, recommended))
         return min(current, highest) if recommended < current else max(current, lowest)
 
-    def _report(
-        self, autoscaler: Object, status: Object, verdicts: Iterable[tuple[str, str, str, str]]
-    ) -> None:
+    def _report(self, autoscaler: Object, status: Object, verdicts: Iterable[tuple[str, str, str, str]]) -> None:
         before = autoscaler.get("status", {})
         conditions = conditions_of(autoscaler)
         for verdict in verdicts:

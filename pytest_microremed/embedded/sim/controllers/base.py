@@ -74,9 +74,7 @@ class Controller(ABC):
 
     def claim(self, resource: Resource, owner: Object) -> list[Object]:
         """The objects that `owner` manages, after it has adopted and released what its selector says."""
-        return claim(
-            self.store, resource, owner, self.manager.orphans.of(resource, owner["metadata"]["namespace"])
-        )
+        return claim(self.store, resource, owner, self.manager.orphans.of(resource, owner["metadata"]["namespace"]))
 
     def tell(self, obj: Object, type_: Literal["Normal", "Warning"], reason: str, message: str) -> None:
         """Record an event about the object."""

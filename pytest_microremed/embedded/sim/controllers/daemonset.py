@@ -102,9 +102,7 @@ class DaemonSetController(Controller):
                 self._writer.delete(daemon_set, pod)
             working = [pod for pod in staying if pod not in failed]
             if not _belongs_on(daemon_set, node):
-                if untolerated(_tolerant_spec(daemon_set), node, ["NoExecute"]) or not _is_wanted(
-                    daemon_set, node
-                ):
+                if untolerated(_tolerant_spec(daemon_set), node, ["NoExecute"]) or not _is_wanted(daemon_set, node):
                     for pod in working:
                         self._writer.delete(daemon_set, pod)
             elif not staying:
@@ -127,9 +125,7 @@ class DaemonSetController(Controller):
     def _create(self, daemon_set: Object, node: str, revision: str) -> None:
         template = daemon_set["spec"]["template"]
         spec = _tolerant_spec(daemon_set)
-        pinned = {
-            "nodeSelectorTerms": [{"matchFields": [{"key": _FIELD, "operator": "In", "values": [node]}]}]
-        }
+        pinned = {"nodeSelectorTerms": [{"matchFields": [{"key": _FIELD, "operator": "In", "values": [node]}]}]}
         affinity = spec.get("affinity") or {}
         node_affinity = {
             **(affinity.get("nodeAffinity") or {}),
@@ -166,9 +162,7 @@ class DaemonSetController(Controller):
 
     def _report(self, daemon_set: Object, revision: str) -> None:
         pods = self._by_node(daemon_set)
-        desired = [
-            node["metadata"]["name"] for node in self.store.list(NODES) if _belongs_on(daemon_set, node)
-        ]
+        desired = [node["metadata"]["name"] for node in self.store.list(NODES) if _belongs_on(daemon_set, node)]
         chosen = {name: pods[name][0] for name in desired if pods.get(name)}
         for name in chosen:
             chosen[name] = next((pod for pod in pods[name] if not is_terminating(pod)), chosen[name])
@@ -207,10 +201,7 @@ def _node_of(pod: Object) -> str:
 
 def _tolerant_spec(daemon_set: Object) -> dict[str, Any]:
     spec = daemon_set["spec"]["template"]["spec"]
-    own = [
-        {"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": effect}
-        for name, effect in _TOLERATED
-    ]
+    own = [{"key": f"node.kubernetes.io/{name}", "operator": "Exists", "effect": effect} for name, effect in _TOLERATED]
     return {**spec, "tolerations": [*(spec.get("tolerations") or ()), *own]}
 
 

@@ -83,10 +83,7 @@ class EndpointsController(Controller):
         }
         existing = owned(self.store, ENDPOINT_SLICES, service)
         for content, current in zip(wanted, existing, strict=False):
-            if (
-                any(current.get(key) != value for key, value in content.items())
-                or labels_of(current) != labels
-            ):
+            if any(current.get(key) != value for key, value in content.items()) or labels_of(current) != labels:
                 meta = {**current["metadata"], "labels": labels, "annotations": self._trigger()}
                 self.store.update(ENDPOINT_SLICES, {**current, **content, "metadata": meta})
         for content in wanted[len(existing) :]:
@@ -114,9 +111,7 @@ class EndpointsController(Controller):
 def _subsets(service: Object, found: list[Backend]) -> list[Object]:
     """Addresses grouped by the ports that they share; terminating pods are not among them."""
     published = [
-        backend
-        for backend in found
-        if not backend.terminating or service["spec"].get("publishNotReadyAddresses")
+        backend for backend in found if not backend.terminating or service["spec"].get("publishNotReadyAddresses")
     ]
     subsets = []
     for ports, group in _by_ports(published):

@@ -108,9 +108,7 @@ class JobController(Controller):
                 memory.failed.add(uid)
                 memory.last_failure = self.clock.seconds()
 
-    def _verdict(
-        self, job: Object, memory: _Memory, active: list[Object]
-    ) -> tuple[str, str, str, str] | None:
+    def _verdict(self, job: Object, memory: _Memory, active: list[Object]) -> tuple[str, str, str, str] | None:
         """The conditions, reason and message with which the Job ends; None while it goes on."""
         spec = job["spec"]
         completions = spec.get("completions")
@@ -214,9 +212,7 @@ class JobController(Controller):
             conditions = with_condition(without_condition(conditions, "Suspended"), suspended)
         self._report(job, memory, [], conditions)
 
-    def _report(
-        self, job: Object, memory: _Memory, active: list[Object], conditions: list[dict[str, Any]]
-    ) -> None:
+    def _report(self, job: Object, memory: _Memory, active: list[Object], conditions: list[dict[str, Any]]) -> None:
         before, now = job.get("status", {}), timestamp(self.clock.now())
         terminating = sum(is_terminating(pod) and not is_finished(pod) for pod in self.claim(PODS, job))
         status = {

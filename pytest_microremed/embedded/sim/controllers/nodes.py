@@ -34,9 +34,7 @@ class CordonController(Controller):
         cordoned = bool(spec.get("unschedulable"))
         if cordoned == (len(others) < len(taints)):
             return
-        wanted = (
-            [*others, {**UNSCHEDULABLE, "timeAdded": timestamp(self.clock.now())}] if cordoned else others
-        )
+        wanted = [*others, {**UNSCHEDULABLE, "timeAdded": timestamp(self.clock.now())}] if cordoned else others
         spec = {key: value for key, value in spec.items() if key != "taints"}
         self.store.update(NODES, {**node, "spec": {**spec, "taints": wanted} if wanted else spec})
 
@@ -73,9 +71,7 @@ class EvictionController(Controller):
             self.store.remove(PODS, pod)  # no kubelet is left to end it
             return
         tolerations = pod["spec"].get("tolerations") or ()
-        allowed_s = min(
-            (tolerated_s(tolerations, taint) for taint in _evicting_taints(node)), default=float("inf")
-        )
+        allowed_s = min((tolerated_s(tolerations, taint) for taint in _evicting_taints(node)), default=float("inf"))
         since = max(self._tainted.get(node["metadata"]["name"], 0.0), self.pods.first_seen(pod))
         left_s = since + allowed_s - self.clock.seconds()
         if is_terminating(pod) or left_s == float("inf"):

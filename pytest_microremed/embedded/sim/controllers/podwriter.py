@@ -8,19 +8,17 @@ from typing import TYPE_CHECKING, Any
 from pytest_microremed.embedded.api.errors import ApiError, forbidden
 from pytest_microremed.embedded.api.pod_admission import admit_pod
 from pytest_microremed.embedded.api.pod_defaults import default_pod
+from pytest_microremed.embedded.api.quota import quota_refusal
 from pytest_microremed.embedded.api.resources import PODS
 from pytest_microremed.embedded.api.store import Object, Store
 from pytest_microremed.embedded.sim.controllers.ownership import owner_reference
-from pytest_microremed.embedded.sim.controllers.quota import quota_refusal
 from pytest_microremed.embedded.sim.controllers.templates import random_suffix
 
 if TYPE_CHECKING:
     from pytest_microremed.embedded.sim.controllers.base import Controller
 
 
-def pod_from_template(
-    owner: Object, template: Mapping[str, Any], name: str, labels: Mapping[str, str]
-) -> Object:
+def pod_from_template(owner: Object, template: Mapping[str, Any], name: str, labels: Mapping[str, str]) -> Object:
     """A pod of the owner's template; `labels` come on top of the template's."""
     meta = template.get("metadata") or {}
     annotations = meta.get("annotations")
@@ -54,9 +52,7 @@ class PodWriter:
     def __init__(self, controller: Controller) -> None:
         self._controller = controller
 
-    def create(
-        self, owner: Object, template: Mapping[str, Any], labels: Mapping[str, str] | None = None
-    ) -> Object:
+    def create(self, owner: Object, template: Mapping[str, Any], labels: Mapping[str, str] | None = None) -> Object:
         """Create a pod of the template. Raises ApiError 403, after an event that tells of it."""
         store, meta = self._controller.store, owner["metadata"]
         prefix = f"{meta['name']}-"

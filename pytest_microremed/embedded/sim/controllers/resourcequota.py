@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from pytest_microremed.embedded.api.quota import usage, used_text
 from pytest_microremed.embedded.api.resources import BUILT_IN, EVENTS, RESOURCE_QUOTAS
 from pytest_microremed.embedded.api.store import Change
 from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
-from pytest_microremed.embedded.sim.controllers.quota import usage, used_text
 from pytest_microremed.embedded.sim.controllers.status import write_status
 
 

@@ -107,9 +107,7 @@ def _plan_shrinking(limits: Limits, new: Object, old: Sequence[Object]) -> dict[
     return {name: sizes[name] for each in ordered if sizes[name := each["metadata"]["name"]] != size(each)}
 
 
-def plan_scaling(
-    limits: Limits, new: Object | None, old: Sequence[Object], *, rolling: bool
-) -> dict[str, int]:
+def plan_scaling(limits: Limits, new: Object | None, old: Sequence[Object], *, rolling: bool) -> dict[str, int]:
     """Sizes by name after the Deployment's own size changed, or while it is paused.
 
     In the middle of a rollout the ReplicaSets share the difference in proportion to their sizes.

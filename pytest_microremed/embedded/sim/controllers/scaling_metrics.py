@@ -10,10 +10,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from pytest_microremed.embedded.api.quantity import canonical_quantity, parse_quantity
 from pytest_microremed.embedded.api.runtime import Usage
 from pytest_microremed.embedded.api.store import Object
 from pytest_microremed.embedded.sim.controllers.pods import is_ready
-from pytest_microremed.embedded.sim.quantity import format_quantity, parse_quantity
 
 _TOLERANCE = 0.1
 
@@ -110,6 +110,4 @@ def _requested(pod: Object, name: str, container: str | None) -> float:
 
 
 def _quantity(name: str, amount: float) -> str:
-    if name == "cpu":
-        return f"{math.ceil(amount * 1000)}m"
-    return format_quantity(parse_quantity(math.ceil(amount)))
+    return f"{math.ceil(amount * 1000)}m" if name == "cpu" else canonical_quantity(math.ceil(amount))

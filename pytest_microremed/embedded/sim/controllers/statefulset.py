@@ -122,9 +122,7 @@ class StatefulSetController(Controller):
             if self._keep(stateful_set, number, pods) is Step.STOP and stateful_set.ordered:
                 return
         surplus = sorted((number for number in pods if number not in stateful_set.ordinals), reverse=True)
-        first_unhealthy = next(
-            (n for n in sorted(surplus) if not self._is_available(stateful_set, pods[n])), None
-        )
+        first_unhealthy = next((n for n in sorted(surplus) if not self._is_available(stateful_set, pods[n])), None)
         for number in surplus:
             self._remove_surplus(stateful_set, pods[number], number == first_unhealthy)
             if stateful_set.ordered:
@@ -152,9 +150,7 @@ class StatefulSetController(Controller):
         return Step.GO_ON
 
     def _remove_surplus(self, stateful_set: _Set, pod: Object, is_first_unhealthy: bool) -> None:
-        blocked = (
-            stateful_set.ordered and not is_first_unhealthy and not self._is_available(stateful_set, pod)
-        )
+        blocked = stateful_set.ordered and not is_first_unhealthy and not self._is_available(stateful_set, pod)
         if not blocked and not is_terminating(pod):
             self._delete(stateful_set, pod)
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from decimal import Decimal
 
+from pytest_microremed.embedded.api.quantity import parse_quantity
 from pytest_microremed.embedded.api.resources import (
     PERSISTENT_VOLUME_CLAIMS,
     PERSISTENT_VOLUMES,
@@ -16,7 +17,6 @@ from pytest_microremed.embedded.api.resources import (
 from pytest_microremed.embedded.api.store import Change, Object
 from pytest_microremed.embedded.sim.controllers.base import Controller, Key, key_of
 from pytest_microremed.embedded.sim.controllers.status import write_status
-from pytest_microremed.embedded.sim.quantity import parse_quantity
 
 DEFAULT_CLASS = "standard"
 _IS_DEFAULT = "storageclass.kubernetes.io/is-default-class"

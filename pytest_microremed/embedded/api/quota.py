@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
+from pytest_microremed.embedded.api.quantity import canonical_quantity, parse_quantity
 from pytest_microremed.embedded.api.resources import (
     BUILT_IN,
     CONFIG_MAPS,
@@ -20,8 +21,6 @@ from pytest_microremed.embedded.api.resources import (
     Resource,
 )
 from pytest_microremed.embedded.api.store import Object, Store
-from pytest_microremed.embedded.sim.controllers.pods import is_finished
-from pytest_microremed.embedded.sim.quantity import format_quantity, parse_quantity
 
 _COUNTED: dict[str, Resource] = {
     **{f"count/{resource.qualified}": resource for resource in BUILT_IN if resource.namespaced},
@@ -30,6 +29,7 @@ _COUNTED: dict[str, Resource] = {
         for resource in (CONFIG_MAPS, SECRETS, SERVICES, PERSISTENT_VOLUME_CLAIMS, RESOURCE_QUOTAS)
     },
 }
+_FINISHED = ("Succeeded", "Failed")
 _SHORT = {"cpu": "requests.cpu", "memory": "requests.memory"}
 
 
@@ -41,9 +41,7 @@ def exceeded(quota: Object, store: Store, new_pod: Object) -> str | None:
         return f"failed quota: {quota['metadata']['name']}: must specify {missing}"
     asked = pod_usage(hard, new_pod)
     used = usage(quota, store)
-    over = sorted(
-        name for name, more in asked.items() if more and used[name] + more > parse_quantity(hard[name])
-    )
+    over = sorted(name for name, more in asked.items() if more and used[name] + more > parse_quantity(hard[name]))
     if not over:
         return None
 
@@ -59,9 +57,7 @@ def exceeded(quota: Object, store: Store, new_pod: Object) -> str | None:
 
 def quota_refusal(store: Store, pod: Object) -> str | None:
     """Why any quota of the namespace forbids the pod."""
-    reasons = (
-        exceeded(quota, store, pod) for quota in store.list(RESOURCE_QUOTAS, pod["metadata"]["namespace"])
-    )
+    reasons = (exceeded(quota, store, pod) for quota in store.list(RESOURCE_QUOTAS, pod["metadata"]["namespace"]))
     return next(filter(None, reasons), None)
 
 
@@ -89,7 +85,7 @@ def pod_usage(hard: Mapping[str, Any], pod: Object) -> dict[str, Decimal]:
     for name in hard:
         if name == "count/pods":
             used[name] = Decimal(1)
-        elif is_finished(pod):
+        elif pod.get("status", {}).get("phase") in _FINISHED:
             continue
         elif name == "pods":
             used[name] = Decimal(1)
@@ -106,7 +102,8 @@ def used_text(used: Mapping[str, Decimal]) -> dict[str, str]:
 
 
 def _text(name: str, amount: Decimal) -> str:
-    return format_quantity(amount, binary="memory" in name or "storage" in name)
+    in_bytes = "memory" in name or "storage" in name
+    return canonical_quantity(f"{amount / 1024}Ki" if in_bytes else f"{amount:f}")
 
 
 def _is_compute(name: str) -> bool:
