@@ -11,7 +11,7 @@ INJECTOR_NAMESPACE = "microremed-injector"
 """The custom resources live apart from the system: what an agent does to *all* objects of its namespace
 cannot reach them, whatever its rights are."""
 
-INJECT_S = 60.0
+INJECT_S = 120.0
 """How long Chaos Mesh may take to inject, in cluster seconds."""
 RECOVER_S = 60.0
 """How long Chaos Mesh may take to take the fault back before its finalizer is forced."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import pytest
 from hypothesis import given
@@ -138,12 +138,27 @@ def test_without_a_peer_nothing_passes() -> None:
     assert "nobody can ask it" in result.reason
 
 
-def test_a_pod_that_goes_away_meanwhile_is_no_infrastructure_trouble() -> None:
+def is_gone(cluster: FakeCluster) -> None:
+    cluster.remove(PODS, "cart-a")
+
+
+def is_going(cluster: FakeCluster) -> None:
+    the_pod(cluster)["metadata"]["deletionTimestamp"] = "2026-01-01T00:00:00Z"
+
+
+def is_another(cluster: FakeCluster) -> None:
+    the_pod(cluster)["metadata"]["uid"] = "another"
+
+
+@pytest.mark.parametrize("change", [is_gone, is_going, is_another])
+def test_a_pod_that_goes_away_meanwhile_is_no_infrastructure_trouble(
+    change: Callable[[FakeCluster], None],
+) -> None:
     cluster = shop()
     target, _ = look_healthy(cluster, CART, NAMESPACE)
     view = target.look()
     cluster.answers = lambda *_: failed("container not found")
-    cluster.remove(PODS, "cart-a")
+    change(cluster)
     result = PacketLoss(cluster, SHOP, CART, NAMESPACE).measure(view)
     assert result.reason == "cart-a: the pod went away during the check"
 
