@@ -113,7 +113,6 @@ class PlaybookRunner:
             finally:
                 timer.cancel()
                 timer.join()
-                box.end_processes()
             seconds = time.monotonic() - start
             text = read_output(output).replace(str(box.folder), "/box")
         if text.startswith("bwrap: "):
