@@ -59,13 +59,13 @@ def everything(plane: ControlPlane) -> None:
         spec = {"selector": {"app": name}, "ports": ports, "clusterIP": "None" if name == "db" else "10.96.0.7"}
         plane.create(SERVICES, {"apiVersion": "v1", "kind": "Service", "metadata": meta, "spec": spec})
     for name, image in (("good", "web:1"), ("bad", "broken")):
-        meta = {"name": name, "namespace": "shop", "uid": str(uuid.uuid4())}
-        spec = {
-            "completions": 1,
-            "activeDeadlineSeconds": 30,
-            "template": template(name, image=image, restartPolicy="Never"),
+        pod = template(name, image=image, restartPolicy="Never")
+        job = {
+            "apiVersion": "batch/v1",
+            "kind": "Job",
+            "metadata": {"name": name, "namespace": "shop", "uid": str(uuid.uuid4())},
+            "spec": {"completions": 1, "activeDeadlineSeconds": 30, "template": pod},
         }
-        job = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
         plane.create(JOBS, prepare_create(plane.store, JOBS, job))
     plane.create(
         POD_DISRUPTION_BUDGETS,
