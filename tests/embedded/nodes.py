@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine, Sequence
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, TypeVar
@@ -86,6 +86,11 @@ class World:
         status = {"phase": "Running", "podIP": pod.ip}
         return {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": spec, "status": status}
 
+    @staticmethod
+    def bare_container() -> Container:
+        """A container without an image, which has every command."""
+        return Container(PodSandbox("shop", "bare", "uid-bare", "node-1", "10.244.0.4"), "bare", {})
+
     async def execute(self, container: Container, command: Sequence[str], stdin: bytes = b"") -> ExecResult:
         return await run_command(container, command, stdin, self.services)
 
@@ -123,3 +128,12 @@ def in_container(*scripts: str, image: str = "busybox:1.36", **spec: Any) -> Out
         return Output.of(results[-1])
 
     return run(session())
+
+
+async def until(what: str, condition: Callable[[], bool], patience_s: float = 5.0) -> None:
+    """Wait until it holds, at most so many real seconds."""
+    for _ in range(int(patience_s / 0.002)):
+        if condition():
+            return
+        await asyncio.sleep(0.002)
+    raise TimeoutError(f"waited {patience_s} s for {what}")

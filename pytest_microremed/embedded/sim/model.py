@@ -34,6 +34,8 @@ class Process:
     """Bytes resident."""
     started: datetime | None = None
     ignores_term: bool = False
+    dies_with_parent: bool = False
+    """As Linux's PR_SET_PDEATHSIG has it."""
     uid: int | None = None
     """User that it runs as; None = the container's."""
     on_exit: Callable[[int], None] | None = None
@@ -199,15 +201,21 @@ class Container:
         return process
 
     def kill(self, pid: int, signum: int = signal.SIGTERM) -> bool:
-        """Send a signal that ends processes; False if there is no such process. Children die with it."""
+        """Send a signal that ends processes; False if there is no such process.
+
+        With pid 1 all end. Children of another process become those of pid 1, unless they die with their parent.
+        """
         process = self.processes.get(pid)
         if process is None:
             return False
         if signum == 0 or (signum == signal.SIGTERM and process.ignores_term):
             return True
         del self.processes[pid]
-        for child in [p.pid for p in self.processes.values() if p.ppid == pid]:
-            self.kill(child, signal.SIGKILL)
+        for child in list(self.processes.values()):
+            if pid == 1 or (child.ppid == pid and child.dies_with_parent):
+                self.kill(child.pid, signal.SIGKILL)
+            elif child.ppid == pid:
+                child.ppid = 1
         if process.on_exit:
             process.on_exit(signum)
         self.pod.changed()

@@ -87,7 +87,13 @@ def _start_cpu(world: World, container: Container, stressor: dict[str, Any]) -> 
 
     for _ in range(stressor["workers"]):
         worker = container.spawn(
-            CPU_WORKER, ppid=parent.pid, started=world.now(), cpu=demand, memory=_WORKER_MEMORY, uid=ROOT
+            CPU_WORKER,
+            ppid=parent.pid,
+            started=world.now(),
+            cpu=demand,
+            memory=_WORKER_MEMORY,
+            uid=ROOT,
+            dies_with_parent=True,
         )
         worker.on_exit = worker_ended
     return parent
@@ -121,7 +127,9 @@ def _start_memory(world: World, container: Container, stressor: dict[str, Any]) 
 
     def start_worker() -> None:
         if container.processes.get(parent.pid) is parent:
-            worker = container.spawn(command, ppid=parent.pid, started=world.now(), memory=each, uid=ROOT)
+            worker = container.spawn(
+                command, ppid=parent.pid, started=world.now(), memory=each, uid=ROOT, dies_with_parent=True
+            )
             worker.on_exit = worker_ended
 
     def worker_ended(_: int) -> None:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from datetime import datetime
 
 from pytest_microremed.embedded.sim.model import Container, Process
-from pytest_microremed.embedded.sim.usage import cpu_limit
+from pytest_microremed.embedded.sim.usage import cpu_demand, cpu_limit
 
 
 def cpu_share(container: Container) -> float:
     """The part of its demand that each process gets: all of it, or less where the quota holds the container back."""
-    demand = sum(process.cpu for process in container.processes.values())
+    demand = cpu_demand(container)
     return min(1.0, cpu_limit(container) / demand) if demand else 1.0
 
 

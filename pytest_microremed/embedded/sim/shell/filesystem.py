@@ -16,6 +16,8 @@ from pytest_microremed.embedded.sim.shell.services import ShellServices
 
 BYTES_PER_S = 400e6
 """Throughput of a node's disk."""
+TRANSFER_BYTES = 2**20
+"""What one operation moves, unless a command chooses a block size."""
 OPERATION_S = 60e-6
 """Time of one operation on a node's disk."""
 KEPT_BYTES = 32 * 2**20
@@ -90,12 +92,16 @@ class FileSystem:
             names.update(DEVICES)
         return sorted(name for name in names if name)
 
-    def walk(self, path: str) -> Iterator[str]:
+    def walk(self, path: str) -> list[str]:
         """The path and all below it, parents first."""
-        yield path
-        if self.is_directory(path):
-            for name in self.entries(path):
-                yield from self.walk(posixpath.join(path, name))
+        prefix = path.rstrip("/") + "/"
+        found = {path}
+        for known in [*self._all(), *(f"/dev/{name}" for name in DEVICES)] if self.is_directory(path) else ():
+            step = known.rstrip("/") if known.startswith(prefix) else path
+            while step not in found:
+                found.add(step)
+                step = posixpath.dirname(step)
+        return sorted(found, key=lambda each: each.split("/"))
 
     def content(self, path: str) -> bytes:
         """The contents, at once and without the time that reading takes."""
@@ -141,17 +147,18 @@ class FileSystem:
         await self.spend(path, "write", len(data))
 
     async def spend(self, path: str, method: str, size: int) -> None:
-        """Wait for as long as one operation on the path takes. Raises OSError where a disk fault makes it fail."""
+        """Wait for as long as moving so many bytes takes. Raises OSError where a disk fault makes it fail."""
         mount = self.mount_of(path)
         if mount is None or procfs.serves(path) or self.is_device(path):
             return
-        delay, code = mount.volume.disturbance(self.container.name, self._relative(mount, path), method, self._random)
-        if delay:
-            await self.services.clock.sleep(delay)
-        elif size > 2**20:
-            await self.services.clock.sleep(size / BYTES_PER_S)
-        if code:
-            raise failure(code, path)
+        inside, delay = self._relative(mount, path), 0.0
+        for _ in range(max(1, -(-size // TRANSFER_BYTES))):
+            latency, code = mount.volume.disturbance(self.container.name, inside, method, self._random)
+            delay += latency
+            if code:
+                raise failure(code, path)
+        if delay or size > TRANSFER_BYTES:
+            await self.services.clock.sleep(delay or size / BYTES_PER_S)
 
     def put(self, path: str, data: bytes, *, append: bool = False, size: int | None = None) -> None:
         """Store contents at once; `size` where the file is longer than `data`, with zeros."""
@@ -265,8 +272,9 @@ class FileSystem:
     def _all(self) -> Iterator[str]:
         """Every path; those of directories end with a slash."""
         yield from procfs.paths(self.container)
+        removals = any(_WHITEOUT in path for path in self.container.files)
         for path in image_files.paths(self.container):
-            if not self._hidden(path.rstrip("/")):
+            if not (removals and self._hidden(path.rstrip("/"))):
                 yield path
         for path in self.container.files:
             if not posixpath.basename(path).startswith(_WHITEOUT):

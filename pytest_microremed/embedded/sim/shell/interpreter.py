@@ -32,7 +32,14 @@ from pytest_microremed.embedded.sim.shell.expansion import (
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
 from pytest_microremed.embedded.sim.shell.parser import parse, parse_lines
 from pytest_microremed.embedded.sim.shell.services import ShellServices
-from pytest_microremed.embedded.sim.shell.streams import BrokenPipe, BytesReader, Collector, pipe
+from pytest_microremed.embedded.sim.shell.streams import (
+    BrokenPipe,
+    BytesReader,
+    Collector,
+    Reader,
+    Writer,
+    pipe,
+)
 from pytest_microremed.embedded.sim.shell.syntax import (
     AndOr,
     Case,
@@ -245,7 +252,7 @@ class Shell:
             streams = dict(descriptors)
             if stdin is not None:
                 streams[0] = stdin
-            closing = [stdin] if index else []
+            closing: list[Reader | Writer] = [stdin] if index and stdin is not None else []
             if index < len(commands) - 1:
                 stdin, out = pipe()
                 streams[1] = out
@@ -261,7 +268,7 @@ class Shell:
             return next((code for code in reversed(codes) if code), 0)
         return codes[-1]
 
-    async def _stage(self, command: Command, streams: Descriptors, closing: Sequence[object]) -> int:
+    async def _stage(self, command: Command, streams: Descriptors, closing: Sequence[Reader | Writer]) -> int:
         process = self._spawn_fork()
         fork = self.fork(process)
         fork.in_place = isinstance(command, Simple)
@@ -270,7 +277,7 @@ class Shell:
             return await processes.run(self.files.container, process, self.run_fork(fork, program, streams))
         finally:
             for stream in closing:
-                stream.close()  # type: ignore[attr-defined]
+                stream.close()
 
     def _spawn_fork(self) -> Process:
         return processes.spawn(self.files.container, self.process.command, self.process.pid, self.services)
@@ -284,7 +291,6 @@ class Shell:
         program = Program((replace(item, background=False),))
         work = self.run_fork(fork, program, streams)
         task = asyncio.ensure_future(processes.run(self.files.container, process, work))
-        processes.keep(task)
         self.jobs[process.pid] = task
         self.background = process.pid
 

@@ -16,25 +16,28 @@ def spawn(container: Container, command: tuple[str, ...], parent: int, services:
 
 
 async def run(container: Container, process: Process, work: Coroutine[None, None, int]) -> int:
-    """Do the work as that process, and give its exit code: 128 + signal if the process is killed meanwhile."""
+    """Do the work as that process, and give its exit code: 128 + signal if the process is killed meanwhile.
+
+    If the caller is cancelled, the process lives on, as one does whose parent or client has gone.
+    """
     killed = 0
-    task = asyncio.ensure_future(work)
+
+    async def live() -> int:
+        try:
+            return await work
+        finally:
+            leave(container, process)
 
     def end(signum: int) -> None:
         nonlocal killed
         killed = signum or 1
         task.cancel()
 
+    task = asyncio.ensure_future(live())
+    keep(task)
     process.on_exit = end
-    try:
-        return await task
-    except asyncio.CancelledError:
-        if killed:
-            return 128 + killed
-        task.cancel()
-        raise
-    finally:
-        leave(container, process)
+    await asyncio.wait({task})
+    return 128 + killed if task.cancelled() else task.result()
 
 
 def leave(container: Container, process: Process) -> None:

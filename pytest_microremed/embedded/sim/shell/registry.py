@@ -5,6 +5,7 @@ from __future__ import annotations
 import getopt
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Literal, Protocol, TypeAlias
 
 from pytest_microremed.embedded.sim.model import Container, Process
@@ -136,21 +137,26 @@ def command(*names: str, where: Where = "everywhere") -> Callable[[Command], Com
 
 def find(name: str, container: Container) -> Command | None:
     """The command of that name, if the container's image has it."""
-    return _COMMANDS[name][0] if installed(name, container) else None
+    return tools(container).get(name)
 
 
 def installed(name: str, container: Container) -> bool:
     """Whether the container's image has the command; a container without an image has them all."""
-    if name not in _COMMANDS:
-        return False
+    return name in tools(container)
+
+
+def tools(container: Container) -> Mapping[str, Command]:
+    """The commands that the container's image has, by name."""
     if container.image is None:
-        return True
-    profile, where = container.image.profile, _COMMANDS[name][1]
-    if name in profile.tools:
-        return True
-    return profile.userland != "none" and (where == "everywhere" or where == profile.userland)
+        return {name: found for name, (found, _) in _COMMANDS.items()}
+    profile = container.image.profile
+    return _tools(profile.userland, profile.tools)
 
 
-def tools(container: Container) -> list[str]:
-    """The names of the commands that the container's image has."""
-    return [name for name in _COMMANDS if installed(name, container)]
+@lru_cache
+def _tools(userland: str, extra: frozenset[str]) -> Mapping[str, Command]:
+    return {
+        name: found
+        for name, (found, where) in _COMMANDS.items()
+        if name in extra or (userland != "none" and where in ("everywhere", userland))
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import posixpath
+import signal
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -47,6 +48,7 @@ async def run_command(
         running = processes.run(container, process, work)
         code = await asyncio.wait_for(running, LONGEST_S / services.clock.speed)
     except TimeoutError:
+        container.kill(process.pid, signal.SIGKILL)
         code = _KILLED
     return ExecResult(bytes(out.data), bytes(err.data), code)
 

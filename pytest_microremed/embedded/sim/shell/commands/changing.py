@@ -52,7 +52,7 @@ async def rm(call: Call) -> int:
             if path == "/":
                 raise CommandError("it is dangerous to operate recursively on '/'")
             await call.files.spend(path, "unlink", 0)
-            for each in reversed(list(call.files.walk(path))):
+            for each in reversed(call.files.walk(path)):
                 call.files.remove(each)
         except OSError as error:
             if force and error.errno == errno.ENOENT:
@@ -87,7 +87,7 @@ async def _copy(call: Call, source: str, target: str, *, recursive: bool) -> Non
     if files.is_directory(source):
         if not recursive:
             raise CommandError(f"omitting directory '{source}'")
-        for each in list(files.walk(source)):
+        for each in files.walk(source):
             inside = target + each[len(source.rstrip("/")) :]
             if files.is_directory(each):
                 if not files.is_directory(inside):
@@ -126,7 +126,7 @@ async def copy(call: Call) -> int:
                 raise failure(errno.ENOENT, source)
             await _copy(call, source, where, recursive=recursive)
             if moving:
-                for each in reversed(list(call.files.walk(source))):
+                for each in reversed(call.files.walk(source)):
                     call.files.remove(each)
         except OSError as error:
             where_said = name if error.errno == errno.ENOENT and not call.files.exists(source) else target

@@ -5,7 +5,7 @@ from __future__ import annotations
 import posixpath
 import re
 import stat as modes
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from datetime import timedelta
 
 from pytest_microremed.embedded.sim.shell import pattern
@@ -166,7 +166,7 @@ async def find(call: Call) -> int:
             status = 1
             continue
         await call.files.spend(path, "readdir", 0)
-        for found in list(call.files.walk(path)):
+        for found in call.files.walk(path):
             shown = root.rstrip("/") + found[len(path.rstrip("/")) :] if found != path else root
             depth = found[len(path) :].strip("/").count("/") + (found != path)
             await expression.visit(shown, found, depth)
@@ -312,23 +312,24 @@ async def du(call: Call) -> int:
             call.complain(f"cannot access '{name}': No such file or directory")
             status = 1
             continue
-        for directory in _deepest_first(call, path):
-            level = directory[len(path) :].strip("/").count("/") + (directory != path)
-            if level > depth or not (call.files.is_directory(directory) or directory == path or "a" in options):
+        everything = call.files.walk(path)
+        totals = dict.fromkeys(everything, 0)
+        for each in everything:
+            size = -(-call.files.size(each) // BLOCK) * BLOCK
+            step = each
+            while step != path:
+                totals[step] += size
+                step = posixpath.dirname(step)
+            totals[path] += size
+        for each in reversed(everything):
+            level = each[len(path.rstrip("/")) :].count("/")
+            if level > depth or not (call.files.is_directory(each) or each == path or "a" in options):
                 continue
-            total = sum(-(-call.files.size(each) // BLOCK) * BLOCK for each in call.files.walk(directory))
-            shown = name.rstrip("/") + directory[len(path.rstrip("/")) :] if directory != path else name
-            text = (
-                human(total)
-                if {"h", "human-readable"} & options.keys()
-                else str(total // (2**20 if "m" in options else 1024))
-            )
+            shown = name.rstrip("/") + each[len(path.rstrip("/")) :] if each != path else name
+            readable = {"h", "human-readable"} & options.keys()
+            text = human(totals[each]) if readable else str(totals[each] // (2**20 if "m" in options else 1024))
             call.print(f"{text}\t{shown}")
     return status
-
-
-def _deepest_first(call: Call, path: str) -> Iterator[str]:
-    return reversed(list(call.files.walk(path)))
 
 
 @command("df")

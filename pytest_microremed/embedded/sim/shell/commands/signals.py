@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import signal
 
-from pytest_microremed.embedded.sim.model import Process
+from pytest_microremed.embedded.sim.model import Container, Process
 from pytest_microremed.embedded.sim.shell.procfs import command_name
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 from pytest_microremed.embedded.sim.shell.users import may_signal
@@ -13,6 +13,10 @@ from pytest_microremed.embedded.sim.shell.users import may_signal
 _NAMES = {s.name.removeprefix("SIG"): int(s) for s in signal.Signals}
 HARMLESS = frozenset({0, signal.SIGCONT, signal.SIGCHLD, signal.SIGWINCH, signal.SIGURG, signal.SIGHUP})
 """Signals that end no process here; SIGHUP makes servers read their configuration again."""
+
+
+_SHUTDOWN_S = 0.5
+"""A server takes so long to shut down; the `kill` that asked for it has returned by then."""
 
 
 def signal_number(text: str) -> int | None:
@@ -50,8 +54,16 @@ def send(call: Call, process: Process, number: int) -> bool:
     # The kernel shields the first process of a PID namespace from signals sent inside it, unless it handles them.
     shielded = process.pid == 1 and number in (signal.SIGKILL, signal.SIGSTOP)
     if number not in HARMLESS and not shielded:
-        call.container.kill(process.pid, number)
+        if process.pid == 1:
+            call.services.clock.call_later(_SHUTDOWN_S, _end_first, call.container, process, number)
+        else:
+            call.container.kill(process.pid, number)
     return True
+
+
+def _end_first(container: Container, process: Process, number: int) -> None:
+    if container.processes.get(1) is process:
+        container.kill(1, number)
 
 
 @command("kill")
@@ -112,6 +124,9 @@ async def pkill(call: Call) -> int:
     patterns = []
     while words:
         word = words.pop(0)
+        if word == "--":
+            patterns += words
+            break
         if word in ("-P", "-u", "-U", "-g", "-s", "-t", "-d") and words:
             value = words.pop(0)
             parent = int(value) if word == "-P" and value.isdigit() else parent

@@ -102,6 +102,8 @@ async def time(call: Call) -> int:
     elapsed = call.services.waited - start
     minutes, rest = divmod(elapsed, 60)
     text = f"real\t{int(minutes)}m {rest:.2f}s\nuser\t0m 0.00s\nsys\t0m 0.00s\n"
+    if not call.is_busybox:
+        text = f"\nreal\t{int(minutes)}m{rest:.3f}s\nuser\t0m0.001s\nsys\t0m0.002s\n"
     if "-p" in call.args:
         text = f"real {elapsed:.2f}\nuser 0.00\nsys 0.00\n"
     call.err.write(text.encode())
