@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from pytest_microremed.embedded.api.resources import CONFIG_MAPS, DEPLOYMENTS, REPLICA_SETS
+from pytest_microremed.embedded.api.resources import CONFIG_MAPS, DEPLOYMENTS, PODS, REPLICA_SETS
 from pytest_microremed.embedded.api.store import Change
 from pytest_microremed.embedded.sim.controllers import start_controllers
 from pytest_microremed.embedded.sim.controllers.base import Controller, Key, Manager
-from tests.embedded.control_plane import ControlPlane, control_plane, rolling, workload
+from tests.embedded.control_plane import ControlPlane, control_plane, rolling, template, workload
 
 plane = pytest.fixture(control_plane)
 
@@ -28,6 +28,18 @@ def test_a_broken_object_is_logged_and_tried_again_and_the_others_go_on(
     with caplog.at_level(logging.ERROR):
         plane.advance(40)
     assert failures < len(caplog.records) < failures + 8, "retries come ever later"
+
+
+def test_an_object_that_makes_no_sense_does_not_hinder_whoever_writes_others(
+    plane: ControlPlane, caplog: pytest.LogCaptureFixture
+) -> None:
+    senseless = workload("ReplicaSet", "senseless")
+    del senseless["spec"]["selector"]
+    plane.create(REPLICA_SETS, senseless)
+    meta = {"name": "alone", "namespace": "shop"}
+    plane.create(PODS, {"apiVersion": "v1", "kind": "Pod", "metadata": meta, "spec": template("alone")["spec"]})
+    assert plane.get(PODS, "alone")["spec"]["nodeName"] == "node-1"
+    assert "replicaset-controller: Pod shop/alone cannot be handled" in caplog.text
 
 
 def test_it_recovers_without_another_change_of_the_object(plane: ControlPlane, monkeypatch: pytest.MonkeyPatch) -> None:

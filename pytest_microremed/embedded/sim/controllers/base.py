@@ -129,8 +129,12 @@ class Manager:
         self.pods.observe(change)
         self.orphans.observe(change)
         for controller in self._controllers.get(change.resource, ()):
-            for key in controller.keys(change):
-                self.enqueue(controller, key)
+            try:
+                for key in controller.keys(change):
+                    self.enqueue(controller, key)
+            except Exception:  # noqa: BLE001 - whoever changed the object must not suffer from it
+                name = "/".join(key_of(change.obj))
+                _log.exception("%s: %s %s cannot be handled", controller.component, change.resource.kind, name)
 
     def _work(self) -> None:
         """Reconcile what is queued now; what that queues in turn waits for the loop's next round."""

@@ -26,10 +26,10 @@ from pytest_microremed.embedded.sim.controllers.revisions import (
     template_of,
 )
 from pytest_microremed.embedded.sim.controllers.statefulpods import claims_of, ordinal, stateful_pod
-from pytest_microremed.embedded.sim.controllers.status import conditions_of, counts, write_status
+from pytest_microremed.embedded.sim.controllers.status import counts, write_status
 
 
-class Step(Enum):
+class _Step(Enum):
     """What came of looking at one pod."""
 
     GO_ON = "the next pod may be looked at"
@@ -119,7 +119,7 @@ class StatefulSetController(Controller):
     def _next_step(self, stateful_set: _Set, pods: dict[int, Object]) -> None:
         """Fill gaps from the lowest ordinal, then remove surplus and then update from the highest."""
         for number in stateful_set.ordinals:
-            if self._keep(stateful_set, number, pods) is Step.STOP and stateful_set.ordered:
+            if self._keep(stateful_set, number, pods) is _Step.STOP and stateful_set.ordered:
                 return
         surplus = sorted((number for number in pods if number not in stateful_set.ordinals), reverse=True)
         first_unhealthy = next((n for n in sorted(surplus) if not self._is_available(stateful_set, pods[n])), None)
@@ -130,38 +130,38 @@ class StatefulSetController(Controller):
         if stateful_set.on_delete:
             return
         for number in reversed(stateful_set.ordinals):
-            if number < stateful_set.partition or self._update(stateful_set, pods.get(number)) is Step.STOP:
+            if number < stateful_set.partition or self._update(stateful_set, pods.get(number)) is _Step.STOP:
                 return
 
-    def _keep(self, stateful_set: _Set, number: int, pods: dict[int, Object]) -> Step:
+    def _keep(self, stateful_set: _Set, number: int, pods: dict[int, Object]) -> _Step:
         """See to it that the pod of this ordinal is there and works."""
         pod = pods.get(number)
         if pod is None:
             self._create(stateful_set, number)
-            return Step.STOP
+            return _Step.STOP
         if is_finished(pod):
             if not is_terminating(pod):
                 self._delete(stateful_set, pod)
-            return Step.STOP
+            return _Step.STOP
         if phase(pod) == "Pending" and not is_terminating(pod):
             self._create_claims(stateful_set, number)
         if is_terminating(pod) or not self._is_available(stateful_set, pod):
-            return Step.STOP
-        return Step.GO_ON
+            return _Step.STOP
+        return _Step.GO_ON
 
     def _remove_surplus(self, stateful_set: _Set, pod: Object, is_first_unhealthy: bool) -> None:
         blocked = stateful_set.ordered and not is_first_unhealthy and not self._is_available(stateful_set, pod)
         if not blocked and not is_terminating(pod):
             self._delete(stateful_set, pod)
 
-    def _update(self, stateful_set: _Set, pod: Object | None) -> Step:
+    def _update(self, stateful_set: _Set, pod: Object | None) -> _Step:
         """Replace the pod if it is of another revision; wait for it while it is not available."""
         if pod is None:
-            return Step.STOP
+            return _Step.STOP
         if revision_on(pod) != stateful_set.update["metadata"]["name"] and not is_terminating(pod):
             self._delete(stateful_set, pod)
-            return Step.STOP
-        return Step.GO_ON if self._is_available(stateful_set, pod) else Step.STOP
+            return _Step.STOP
+        return _Step.GO_ON if self._is_available(stateful_set, pod) else _Step.STOP
 
     def _is_available(self, stateful_set: _Set, pod: Object) -> bool:
         min_ready_s = stateful_set.spec.get("minReadySeconds", 0)
@@ -205,7 +205,7 @@ class StatefulSetController(Controller):
         if not stateful_set.on_delete and updated == len(pods) == len(ready):
             current = update  # the rollout is complete
         status = {
-            **counts(observedGeneration=stateful_set.obj["metadata"]["generation"]),
+            "observedGeneration": stateful_set.obj["metadata"]["generation"],
             "replicas": len(pods),
             **counts(
                 readyReplicas=len(ready),
@@ -217,8 +217,6 @@ class StatefulSetController(Controller):
             "updateRevision": update,
             "collisionCount": 0,
         }
-        if conditions := conditions_of(stateful_set.obj):
-            status["conditions"] = conditions
         write_status(self.store, STATEFUL_SETS, stateful_set.obj, status)
         wait_s = self.pods.next_available(pods.values(), min_ready_s)
         if wait_s is not None:
