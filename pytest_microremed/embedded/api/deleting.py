@@ -97,7 +97,7 @@ def delete_collection(api: Api, info: RequestInfo, resource: Resource, body: Obj
 
 
 def delete_object(api: Api, resource: Resource, obj: Object, options: DeleteOptions) -> Object | None:
-    """Delete; returns the object if something still holds it, None if it has gone. Raises ApiError 409."""
+    """Delete; returns the object if something still holds it, None if it has gone. Raises ApiError 403, 409."""
     _check_preconditions(resource, obj, options)
     if options.dry_run:
         return None

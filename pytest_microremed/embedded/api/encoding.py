@@ -23,7 +23,7 @@ def dump(value: Any) -> bytes:
 
 
 class Encoder:
-    """Encodes stored objects, remembering the most recently used ones."""
+    """Encodes stored objects, remembering those that it encoded last."""
 
     def __init__(self) -> None:
         self._known: OrderedDict[int, tuple[Object, bytes]] = OrderedDict()

@@ -108,7 +108,8 @@ async def _subresource(
             return json_response(tokens.request_token(api.tokens, reading.get(api, info, resource), body), 201)
         case "finalize", "update":
             body = decode_object(request.content_type, await request.read())
-            reply = Reply(lifecycle.finalize_namespace(api.store, reading.get(api, info, resource), body))
+            finalizers = (body.get("spec") or {}).get("finalizers") or []
+            reply = Reply(lifecycle.finalize_namespace(api.store, reading.get(api, info, resource), finalizers))
         case _:
             raise method_not_allowed()
     return _reply(api, info, resource, Form.OBJECT, reply)

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 
+from pytest_microremed.embedded.api.errors import forbidden
 from pytest_microremed.embedded.api.resources import CONFIG_MAPS, NAMESPACES, SERVICE_ACCOUNTS, Resource
 from pytest_microremed.embedded.api.store import Change, Object, Store, timestamp
 
 FOREGROUND = "foregroundDeletion"
 NAMESPACE_FINALIZER = "kubernetes"
 INITIAL_NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
+IMMORTAL_NAMESPACES = ("default", "kube-public", "kube-system")
 ROOT_CA = "kube-root-ca.crt"
 
 
@@ -85,9 +87,9 @@ class Lifecycle:
                     self._store.delete(resource, current)
                 rest = rest or self._store.get(resource, namespace, obj["metadata"]["name"]) is not None
         if not rest:
-            obj_now = self._store.get(NAMESPACES, None, namespace)
-            if obj_now is not None:
-                self._store.update(NAMESPACES, {**obj_now, "spec": {**obj_now.get("spec", {}), "finalizers": []}})
+            empty = self._store.get(NAMESPACES, None, namespace)
+            if empty is not None:
+                finalize_namespace(self._store, empty, [])
 
     def _finish_foreground(self, namespace: str | None, reference: Object) -> None:
         for resource in self._store.resources():
@@ -112,17 +114,18 @@ def new_namespace(name: str) -> Object:
 
 
 def terminate_namespace(store: Store, obj: Object) -> Object:
-    """Mark a namespace for deletion: its contents go first (see `Lifecycle`)."""
+    """Mark a namespace for deletion: its contents go first (see `Lifecycle`). Raises ApiError 403."""
     meta = obj["metadata"]
+    if meta["name"] in IMMORTAL_NAMESPACES:
+        raise forbidden(NAMESPACES, meta["name"], "this namespace may not be deleted")
     if "deletionTimestamp" in meta:
         return obj
     meta = {**meta, "deletionTimestamp": timestamp(store.now()), "deletionGracePeriodSeconds": 0}
     return store.update(NAMESPACES, {**obj, "metadata": meta, "status": {"phase": "Terminating"}})
 
 
-def finalize_namespace(store: Store, obj: Object, body: Object) -> Object:
+def finalize_namespace(store: Store, obj: Object, finalizers: list[str]) -> Object:
     """Set the finalizers of a namespace's spec; without any, a terminating namespace goes."""
-    finalizers = (body.get("spec") or {}).get("finalizers") or []
     return store.update(NAMESPACES, {**obj, "spec": {**obj.get("spec", {}), "finalizers": finalizers}})
 
 

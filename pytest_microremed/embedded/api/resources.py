@@ -48,7 +48,17 @@ def _workload(plural: str, kind: str, *short: str, scale: bool = True) -> Resour
     return Resource("apps", "v1", plural, kind, True, short, ("all",), ("status", "scale") if scale else ("status",))
 
 
-NAMESPACES = Resource("", "v1", "namespaces", "Namespace", False, ("ns",), (), ("status", "finalize"))
+NAMESPACES = Resource(
+    "",
+    "v1",
+    "namespaces",
+    "Namespace",
+    False,
+    ("ns",),
+    (),
+    ("status", "finalize"),
+    tuple(verb for verb in ALL_VERBS if verb != "deletecollection"),
+)
 NODES = Resource("", "v1", "nodes", "Node", False, ("no",))
 PODS = Resource(
     "", "v1", "pods", "Pod", True, ("po",), ("all",), ("status", "log", "exec", "eviction", "ephemeralcontainers")

@@ -10,8 +10,10 @@ from collections.abc import Callable
 from typing import Any
 
 from pytest_microremed.embedded.api.custom import complete_definition
+from pytest_microremed.embedded.api.errors import forbidden
 from pytest_microremed.embedded.api.lifecycle import new_namespace
 from pytest_microremed.embedded.api.pod_admission import admit_pod
+from pytest_microremed.embedded.api.quota import quota_refusal
 from pytest_microremed.embedded.api.resources import (
     CUSTOM_RESOURCE_DEFINITIONS,
     JOBS,
@@ -59,6 +61,13 @@ def _namespace(store: Store, obj: Object) -> Object:
     return {**obj, **complete, "metadata": {**obj["metadata"], "labels": labels}}
 
 
+def _pod(store: Store, obj: Object) -> Object:
+    admitted = admit_pod(store, obj)
+    if refusal := quota_refusal(store, admitted):
+        raise forbidden(PODS, obj["metadata"]["name"], refusal)
+    return admitted
+
+
 def _service(store: Store, obj: Object) -> Object:
     return {**allocate(store, obj, None), "status": {"loadBalancer": {}}}
 
@@ -104,7 +113,7 @@ def _definition(store: Store, obj: Object) -> Object:
 
 _CREATE: dict[Resource, Callable[[Store, Object], Object]] = {
     NAMESPACES: _namespace,
-    PODS: admit_pod,
+    PODS: _pod,
     SERVICES: _service,
     SECRETS: _secret,
     JOBS: _job,

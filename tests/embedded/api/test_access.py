@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
+from pytest_microremed.embedded.api.errors import ApiError
+from pytest_microremed.embedded.api.resources import SERVICE_ACCOUNTS
+from pytest_microremed.embedded.api.store import Store
+from pytest_microremed.embedded.api.tokens import Tokens
 from tests.embedded.api.bare_cluster import BareCluster
 from tests.embedded.api.objects import config_map, deployment, pod, role, role_binding
 from tests.embedded.clients import Http, Kubectl
@@ -216,3 +221,16 @@ def test_the_access_of_another_can_be_reviewed(account: Account) -> None:
         {"spec": {"user": account.name, "resourceAttributes": about}},
     )
     assert review["status"] == {"allowed": True}
+
+
+def test_a_token_expires() -> None:
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    store = Store(lambda: now)
+    tokens = Tokens(store)
+    account = store.create(SERVICE_ACCOUNTS, {"metadata": {"name": "agent", "namespace": "x"}})
+    token, expires = tokens.issue(account, 600)
+    assert expires == now + timedelta(minutes=10)
+    assert tokens.identify(token).name == "system:serviceaccount:x:agent"
+    now = expires
+    with pytest.raises(ApiError, match="Unauthorized"):
+        tokens.identify(token)

@@ -180,6 +180,16 @@ def test_the_quality_of_service_follows_the_resources(
     assert http.create(f"{path}/pods", sent)["status"]["qosClass"] == expected
 
 
+def test_a_pod_beyond_the_quota_is_forbidden(kubectl: Kubectl, http: Http, path: str) -> None:
+    kubectl("create", "quota", "q", "--hard=pods=1")
+    http.create(f"{path}/pods", pod("p"))
+    answer = http.request("POST", f"{path}/pods", pod("q"))
+    assert (answer.status, answer.body["message"]) == (
+        403,
+        'pods "q" is forbidden: exceeded quota: q, requested: pods=1, used: pods=1, limited: pods=1',
+    )
+
+
 def test_a_pod_of_an_unknown_account_is_forbidden(http: Http, path: str) -> None:
     sent = pod("p")
     sent["spec"]["serviceAccountName"] = "nobody"

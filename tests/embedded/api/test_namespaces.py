@@ -76,6 +76,15 @@ def test_a_namespace_can_be_let_go_by_finalizing_it(http: Http, ending: str) -> 
     http.patch(f"/api/v1/namespaces/{ending}/configmaps/held", {"metadata": {"finalizers": []}})
 
 
+def test_some_namespaces_stay(http: Http) -> None:
+    answer = http.request("DELETE", "/api/v1/namespaces/default")
+    assert (answer.status, answer.body["message"]) == (
+        403,
+        'namespaces "default" is forbidden: this namespace may not be deleted',
+    )
+    assert http.request("DELETE", "/api/v1/namespaces").status == 405
+
+
 def test_the_finalizers_of_the_spec_change_by_finalizing_only(http: Http, namespace: str) -> None:
     http.patch(f"/api/v1/namespaces/{namespace}", {"spec": {"finalizers": []}})
     assert http.get(f"/api/v1/namespaces/{namespace}").body["spec"] == {"finalizers": ["kubernetes"]}
