@@ -70,11 +70,7 @@ def converter_mismatch(value: Any, schema: Schema, place: Place) -> str:
     if schema.type == "array":
         return f"cannot restore slice from {kind}"
     target = go_type("", schema)
-    if (
-        isinstance(value, int | float)
-        and not isinstance(value, bool)
-        and schema.type in ("string", "integer")
-    ):
+    if isinstance(value, int | float) and not isinstance(value, bool) and schema.type in ("string", "integer"):
         return f"cannot convert {kind} to {go_type(place.fields[-1] if place.fields else '', schema)}"
     return f"unrecognized type: {target.removeprefix('v1.') if schema.type != 'boolean' else 'bool'}"
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from functools import lru_cache
 from typing import Any, TypeAlias
 
 from pytest_microremed.embedded.api.go_format import format_json
@@ -89,6 +90,7 @@ def _tree_order(path: Path) -> tuple[Any, ...]:
     return tuple(_element_order(element) for element in path)
 
 
+@lru_cache(maxsize=4096)
 def _element_order(element: str) -> tuple[Any, ...]:
     """Fields by name, then items by keys or value; numbers sort as numbers and before text."""
     kind, _, text = element.partition(":")

@@ -62,9 +62,7 @@ def read_managers(obj: Object) -> dict[Manager, Managed]:
             return {}
         version = "" if operation == "Apply" else api_version
         manager = Manager(entry.get("manager", ""), operation, version, entry.get("subresource", ""))
-        managers[manager] = Managed(
-            decode_fields(entry.get("fieldsV1") or {}), api_version, entry.get("time")
-        )
+        managers[manager] = Managed(decode_fields(entry.get("fieldsV1") or {}), api_version, entry.get("time"))
     return managers
 
 
@@ -80,9 +78,7 @@ def write_managers(obj: Object, managers: Managers) -> Object:
 def find_conflicts(managers: Managers, changes: Comparison, workflow: Manager) -> dict[Manager, PathSet]:
     """What others manage and the changes would give another value."""
     changed = changes.modified | changes.added
-    others = {
-        manager: managed.fields & changed for manager, managed in managers.items() if manager != workflow
-    }
+    others = {manager: managed.fields & changed for manager, managed in managers.items() if manager != workflow}
     return {manager: fields for manager, fields in others.items() if fields}
 
 

@@ -83,9 +83,7 @@ def _paths(resource: Resource, name: str, kind: dict[str, str]) -> dict[str, Any
     collection = f"{_root(resource.api_version)}{'/namespaces/{namespace}' if resource.namespaced else ''}"
     collection = f"{collection}/{resource.plural}"
     reference = {"schema": {"$ref": f"#/components/schemas/{name}"}}
-    parameters = [
-        {"name": parameter, "in": "query", "schema": {"type": "string"}} for parameter in _WRITE_PARAMETERS
-    ]
+    parameters = [{"name": parameter, "in": "query", "schema": {"type": "string"}} for parameter in _WRITE_PARAMETERS]
     patches = [patch for patch in _PATCHES if not (resource.custom and "strategic" in patch)]
     answer = {"200": {"description": "OK", "content": {"application/json": reference}}}
 

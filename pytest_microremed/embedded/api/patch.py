@@ -34,9 +34,7 @@ def apply_patch(content_type: str, current: Object, body: bytes, resource: Resou
         return merged
     if media_type == STRATEGIC_PATCH and not resource.custom:
         return _strategic_patch(current, _read_object(body), resource)
-    raise unsupported_media_type(
-        [name for name in PATCH_TYPES if name != STRATEGIC_PATCH or not resource.custom]
-    )
+    raise unsupported_media_type([name for name in PATCH_TYPES if name != STRATEGIC_PATCH or not resource.custom])
 
 
 def merge_patch(target: Any, patch: Any) -> Any:

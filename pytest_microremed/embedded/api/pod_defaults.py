@@ -82,8 +82,7 @@ def _container(container: Object, host_network: bool) -> Object:
     if "lifecycle" in container:
         lifecycle = container["lifecycle"]
         container["lifecycle"] = {
-            hook: _handler(action) if isinstance(action, dict) else action
-            for hook, action in lifecycle.items()
+            hook: _handler(action) if isinstance(action, dict) else action for hook, action in lifecycle.items()
         }
     return container
 
@@ -148,9 +147,7 @@ def _volume(volume: Object) -> Object:
 
 
 def _downward_files(source: Object) -> Object:
-    return (
-        {**source, "items": [_references(item) for item in source["items"]]} if "items" in source else source
-    )
+    return {**source, "items": [_references(item) for item in source["items"]]} if "items" in source else source
 
 
 def _projection(source: Object) -> Object:

@@ -35,9 +35,7 @@ def decode(body: bytes) -> Object:
         ApiError: 400 for what is not such a body, or of a kind that is not known.
     """
     if not body.startswith(_MAGIC):
-        raise bad_request(
-            "provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]"
-        )
+        raise bad_request("provided data does not appear to be a protobuf message, expected prefix [107 56 115 0]")
     try:
         envelope = dict(_fields(body[len(_MAGIC) :]))
         type_meta = dict(_fields(_message(envelope.get(1, b""))))
@@ -107,9 +105,7 @@ def _read_message(data: bytes, message: str, schema: Schema) -> Object:
             content.setdefault(name, []).append(_read_value(raw, field.item))
         elif field.type == "map":
             entry = dict(_fields(_message(raw)))
-            content.setdefault(name, {})[_text(entry.get(1, b""))] = _read_value(
-                entry.get(2, b""), field.item
-            )
+            content.setdefault(name, {})[_text(entry.get(1, b""))] = _read_value(entry.get(2, b""), field.item)
         else:
             value = _read_value(raw, field)
             if value is not None and not is_omitted(name, value, field, schema):
@@ -150,9 +146,7 @@ def _time(data: bytes, form: str) -> str | None:
     fields = dict(_fields(data))
     if not fields:
         return None
-    moment = _EPOCH + timedelta(
-        seconds=_signed(fields.get(1, 0)), microseconds=_signed(fields.get(2, 0)) // 1000
-    )
+    moment = _EPOCH + timedelta(seconds=_signed(fields.get(1, 0)), microseconds=_signed(fields.get(2, 0)) // 1000)
     return moment.strftime("%Y-%m-%dT%H:%M:%S.%fZ" if form == "micro-time" else "%Y-%m-%dT%H:%M:%SZ")
 
 

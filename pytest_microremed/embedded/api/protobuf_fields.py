@@ -51,8 +51,7 @@ _ROWS = {
     ),
     "Deployment": "metadata spec",
     "DeploymentSpec": (
-        "replicas selector template strategy minReadySeconds revisionHistoryLimit paused "
-        "9:progressDeadlineSeconds"
+        "replicas selector template strategy minReadySeconds revisionHistoryLimit paused 9:progressDeadlineSeconds"
     ),
     "DeploymentStrategy": "type rollingUpdate",
     "DownwardAPIProjection": "items",
@@ -118,9 +117,7 @@ _ROWS = {
     "NFSVolumeSource": "server path readOnly",
     "Namespace": "metadata spec",
     "NamespaceSpec": "finalizers",
-    "NodeAffinity": (
-        "requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution"
-    ),
+    "NodeAffinity": ("requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution"),
     "NodeSelector": "nodeSelectorTerms",
     "NodeSelectorRequirement": "key operator values",
     "NodeSelectorTerm": "matchExpressions matchFields",
@@ -140,18 +137,13 @@ _ROWS = {
     "PersistentVolumeClaimTemplate": "metadata spec",
     "PersistentVolumeClaimVolumeSource": "claimName readOnly",
     "Pod": "metadata spec",
-    "PodAffinity": (
-        "requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution"
-    ),
-    "PodAffinityTerm": (
-        "labelSelector namespaces topologyKey namespaceSelector matchLabelKeys mismatchLabelKeys"
-    ),
+    "PodAffinity": ("requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution"),
+    "PodAffinityTerm": ("labelSelector namespaces topologyKey namespaceSelector matchLabelKeys mismatchLabelKeys"),
     "PodAntiAffinity": (
         "requiredDuringSchedulingIgnoredDuringExecution preferredDuringSchedulingIgnoredDuringExecution"
     ),
     "PodCertificateProjection": (
-        "signerName keyType maxExpirationSeconds credentialBundlePath keyPath certificateChainPath "
-        "userAnnotations user"
+        "signerName keyType maxExpirationSeconds credentialBundlePath keyPath certificateChainPath userAnnotations user"
     ),
     "PodDNSConfig": "nameservers searches options",
     "PodDNSConfigOption": "name value",
@@ -193,9 +185,7 @@ _ROWS = {
     ),
     "ProbeHandler": "exec httpGet tcpSocket grpc",
     "ProjectedVolumeSource": "sources defaultMode defaultUser",
-    "ResourceAttributes": (
-        "namespace verb group version resource subresource name fieldSelector labelSelector"
-    ),
+    "ResourceAttributes": ("namespace verb group version resource subresource name fieldSelector labelSelector"),
     "ResourceClaim": "name request",
     "ResourceFieldSelector": "containerName resource divisor",
     "ResourceMetricSource": "name target",
@@ -253,12 +243,8 @@ _ROWS = {
     "TypedObjectReference": "apiGroup kind name namespace",
     "Volume": "name +VolumeSource",
     "VolumeDevice": "name devicePath",
-    "VolumeMount": (
-        "name readOnly mountPath subPath mountPropagation subPathExpr recursiveReadOnly bindMountOptions"
-    ),
-    "VolumeProjection": (
-        "secret downwardAPI configMap serviceAccountToken clusterTrustBundle podCertificate"
-    ),
+    "VolumeMount": ("name readOnly mountPath subPath mountPropagation subPathExpr recursiveReadOnly bindMountOptions"),
+    "VolumeProjection": ("secret downwardAPI configMap serviceAccountToken clusterTrustBundle podCertificate"),
     "VolumeResourceRequirements": "limits requests",
     "VolumeSource": (
         "hostPath emptyDir gcePersistentDisk awsElasticBlockStore gitRepo secret nfs iscsi glusterfs "

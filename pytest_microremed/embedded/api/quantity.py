@@ -75,9 +75,7 @@ def _parse(text: str) -> tuple[Decimal, str]:
         value, family = Decimal(number).scaleb(int(exponent[1])), "exponent"
     else:
         raise QuantityError(_UNKNOWN_SUFFIX)
-    return value.quantize(Decimal(1).scaleb(_SMALLEST), ROUND_CEILING) if _is_too_fine(
-        value
-    ) else value, family
+    return value.quantize(Decimal(1).scaleb(_SMALLEST), ROUND_CEILING) if _is_too_fine(value) else value, family
 
 
 def _is_too_fine(value: Decimal) -> bool:

@@ -71,6 +71,8 @@ class ApiServer:
         info = parse_request(request.method, request.raw_path)
         if not identity.is_master:
             self.api.authorizer.check(identity, request_attributes(info))
+        if info.path.startswith("/openapi/"):  # a document may take a while to build
+            return await asyncio.to_thread(self._paths.answer, request, info)
         if not info.plural:
             return self._paths.answer(request, info)
         form = negotiate(request.headers.get("Accept", ""))

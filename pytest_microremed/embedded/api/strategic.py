@@ -234,9 +234,7 @@ def _check_same_type(*lists: Sequence[Any]) -> type:
 
 def _field(schema: Schema, key: str) -> Schema:
     if schema.type == "object" and not schema.open and key not in schema.properties:
-        raise StrategicPatchError(
-            f'unable to find api field in struct {schema.go_name} for the json field "{key}"'
-        )
+        raise StrategicPatchError(f'unable to find api field in struct {schema.go_name} for the json field "{key}"')
     return schema.child(key)
 
 

@@ -84,10 +84,7 @@ def remove_items(value: Any, unwanted: FieldsV1, schema: Schema) -> Any:
         items = zip(value, list_elements(value, schema), strict=True)
         kept = [_without(item, unwanted.get(element), schema.item) for item, element in items]
         return [item for item in kept if item is not _MISSING] or None
-    left = {
-        key: _without(item, unwanted.get(field_element(key)), schema.child(key))
-        for key, item in value.items()
-    }
+    left = {key: _without(item, unwanted.get(field_element(key)), schema.child(key)) for key, item in value.items()}
     return {key: item for key, item in left.items() if item is not _MISSING} or None
 
 
@@ -128,9 +125,7 @@ def _shape(value: Any, schema: Schema) -> Shape:
 def _list_element(item: Any, index: int, schema: Schema) -> str:
     if schema.rule.list_type == "set":
         if isinstance(item, dict | list) or item is None:
-            raise TypedValueError(
-                f"element {index}: associative list without keys has an element that's a map type"
-            )
+            raise TypedValueError(f"element {index}: associative list without keys has an element that's a map type")
         return value_element(item)
     if not isinstance(item, dict):
         raise TypedValueError(f"element {index}: associative list with keys may not have non-map elements")
