@@ -14,7 +14,7 @@ from pytest_microremed.report.properties import identify
 from pytest_microremed.session import Session
 
 MARKER = "microremed"
-_CASE_ID = re.compile(r"\[(?:easy|medium|hard|full)-\d{3}-")
+_CASE_ID = re.compile(r"\[((?:easy|medium|hard|full)-\d{3,}-[a-z0-9-]+)\]$")
 
 
 def parametrize(metafunc: pytest.Metafunc, session: Session) -> None:
@@ -54,9 +54,10 @@ def folders_of(config: pytest.Config) -> list[Path]:
     return [folder for folder in folders if any((folder / f"{level}.yaml").exists() for level in (*LEVELS, FULL))]
 
 
-def names_cases(nodeids: Sequence[str]) -> bool:
-    """Whether there are benchmark cases among these node ids (all that a pytest-xdist controller knows)."""
-    return any(_CASE_ID.search(nodeid) for nodeid in nodeids)
+def id_in(nodeid: str) -> str | None:
+    """The case id in a node id: all that a pytest-xdist controller knows of an item."""
+    match = _CASE_ID.search(nodeid)
+    return match[1] if match else None
 
 
 def _case(item: pytest.Item) -> Case:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
-
 import pytest
 
 from pytest_microremed.case import Case
-from pytest_microremed.collection import case_of
+from pytest_microremed.collection import case_of, id_in
 from pytest_microremed.errors import MicroremedError
 from pytest_microremed.report.properties import case_id, read
 from pytest_microremed.report.terminal import lines
@@ -50,8 +48,7 @@ class Controller:
     def _crashed(self, nodeid: str) -> None:
         """A verdict that had arrived stands; a case without one has crashed."""
         if nodeid not in self._pending:
-            match = re.search(r"\[([a-z0-9-]+)\]$", nodeid)
-            result = self._without_verdict(match[1] if match else None, "crashed", CRASHED)
+            result = self._without_verdict(id_in(nodeid), "crashed", CRASHED)
             if result is None:
                 return
             self._pending[nodeid] = result
@@ -59,7 +56,7 @@ class Controller:
 
     def _without_verdict(self, name: str | None, outcome: Outcome, reason: str) -> CaseResult | None:
         """A record for a case that could not make its own: no case is dropped silently."""
-        case = self._session.case_by_id(name) if name else None
+        case = self._session.cases_by_id.get(name or "")
         return self._session.recorder(case, lambda _: None).record(outcome, reason) if case else None
 
     def _finish(self, nodeid: str) -> None:

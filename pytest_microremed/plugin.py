@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from pytest_microremed import collection, controller, errors, hookspecs, options
+from pytest_microremed.case import Case
 from pytest_microremed.fixtures import (  # noqa: F401 - pytest finds fixtures by their names in this module
     _microremed,
     _posed,
@@ -66,27 +67,29 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 
 def pytest_collection_finish(session: pytest.Session) -> None:
-    config = session.config
-    mine = config.stash[session_key]
-    if mine.trouble or (any(map(collection.case_of, session.items)) and not config.option.collectonly):
-        if is_worker(config):  # an error raised here would be an INTERNALERROR of pytest-xdist
-            return
-        refuse(mine)
+    if is_worker(session.config):  # an error raised here would be an INTERNALERROR of pytest-xdist
+        return
+    mine = session.config.stash[session_key]
+    cases = [case for item in session.items if (case := collection.case_of(item))]
+    if mine.trouble or (cases and not session.config.option.collectonly):
+        refuse(mine, cases)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
-    """The controller of pytest-xdist does not collect: what can be checked is checked before workers start."""
+    """The controller of pytest-xdist does not collect: it reads the lists itself before workers start."""
     session = config.stash[session_key]
     if session.settings.remediator:
-        refuse(session)
+        refuse(session, [])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
+    """Now the controller knows the cases; none has begun."""
     session = node.config.stash[session_key]
-    if not session.settings.remediator and collection.names_cases(ids):
-        refuse(session)
+    names = [name for nodeid in ids if (name := collection.id_in(nodeid))]
+    if names:
+        refuse(session, [session.cases_by_id[name] for name in names if name in session.cases_by_id])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -102,10 +105,10 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return controller.status(report) if isinstance(report, pytest.TestReport) else None
 
 
-def refuse(session: Session) -> None:
+def refuse(session: Session, cases: list[Case]) -> None:
     """One line and exit 4 for what the user got wrong."""
     try:
-        session.check()
+        session.check(cases)
     except errors.UsageError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -42,20 +42,26 @@ class Session:
         self._testbed: Testbed | None = None
         self._remediator: Remediator | None = None
 
-    def check(self) -> None:
-        """Find every mistake of the user's before anything is deployed. Raises UsageError."""
+    def check(self, selected: Sequence[Case]) -> None:
+        """Find every mistake of the user's before anything is deployed; `selected` are the cases to run.
+
+        Raises UsageError.
+        """
         from pytest_microremed.faults.fault import known_faults, load_fault
         from pytest_microremed.systems.system import known_systems, load_system
 
         if self.trouble:
             raise self.trouble
-        self.remediator  # noqa: B018 - resolving it is the check
+        remediator = self.remediator
         for name in known_systems():
             load_system(name)
         for name in known_faults():
             load_fault(name)
         for folder in self.folders or [cases_dir()]:
             self.cases(folder)
+        if hasattr(remediator, "check"):
+            for case in selected:
+                remediator.check(case, load_system(case.system).workload(case.target))
         if self.jsonl:
             self.jsonl.check()
 
@@ -143,10 +149,11 @@ class Session:
         about += ["cluster embedded", f"playbook isolation: {isolation()}"]
         return [f"microremed: {', '.join(about)}"]
 
-    def case_by_id(self, case_id: str) -> Case | None:
-        """The case of this id: for the controller of pytest-xdist, which collects nothing itself."""
+    @cached_property
+    def cases_by_id(self) -> dict[str, Case]:
+        """The cases of the command line's folders, for the controller of pytest-xdist: it collects nothing itself."""
         folders = dict.fromkeys([*self.folders, cases_dir()])
-        return next((c for f in folders for c in load_folder(f, full=True) if c.id == case_id), None)
+        return {case.id: case for folder in reversed(folders) for case in load_folder(folder, full=True)}
 
     @cached_property
     def folder(self) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import inspect
 from dataclasses import dataclass
 
@@ -54,12 +55,8 @@ class Trial:
             availability = monitor.stop()
         with self.recorder.stopwatch.phase("verify"):
             verdict = self._verdict(verification, before, attempts[-1])
-        verdict = Verdict(
-            **{
-                **vars(verdict),
-                "disruption_s": availability.disruption_s,
-                "down_at_start": availability.down_at_start,
-            }
+        verdict = dataclasses.replace(
+            verdict, disruption_s=availability.disruption_s, down_at_start=availability.down_at_start
         )
         outcome: Outcome = "recovered" if verdict.recovered else "not recovered"
         return self.recorder.record(outcome, verdict.reason, verdict=verdict, attempts=tuple(attempts))

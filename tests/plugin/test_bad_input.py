@@ -19,13 +19,13 @@ def refused(result: pytest.RunResult, *patterns: str) -> None:
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
 def test_without_a_remediator_the_known_ones_are_named(benchmark_folder: Folder, workers: tuple[str, ...]) -> None:
-    result = benchmark_folder().runpytest_subprocess(*workers)
+    result = benchmark_folder().runpytest(*workers)
     refused(result, "no remediator: pass --remediator with one of *noop*oracle*")
 
 
 @pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
 def test_an_unknown_remediator(benchmark_folder: Folder, workers: tuple[str, ...]) -> None:
-    result = benchmark_folder().runpytest_subprocess("--remediator=orakel", *workers)
+    result = benchmark_folder().runpytest("--remediator=orakel", *workers)
     refused(result, "*orakel*noop*oracle*")
 
 
@@ -55,34 +55,34 @@ def test_an_unknown_remediator(benchmark_folder: Folder, workers: tuple[str, ...
     ids=["system", "fault", "target", "variant", "missing", "unknown-key", "yaml"],
 )
 def test_a_malformed_case(benchmark_folder: Folder, line: str, message: str) -> None:
-    refused(benchmark_folder(CPU, line).runpytest_subprocess("--remediator=noop"), message.replace("?1?", "?2?"))
+    refused(benchmark_folder(CPU, line).runpytest("--remediator=noop"), message.replace("?1?", "?2?"))
 
 
 def test_an_unknown_level(benchmark_folder: Folder) -> None:
     folder = benchmark_folder()
     folder.path.joinpath("easy.yaml").rename(folder.path / "brutal.yaml")
     refused(
-        folder.runpytest_subprocess("--remediator=noop"),
+        folder.runpytest("--remediator=noop"),
         "*brutal.yaml: unknown level*known: easy, medium, hard, full",
     )
 
 
 def test_a_model_for_a_remediator_without_one(benchmark_folder: Folder) -> None:
     refused(
-        benchmark_folder().runpytest_subprocess("--remediator=noop", "--model=glm-4.5"),
+        benchmark_folder().runpytest("--remediator=noop", "--model=glm-4.5"),
         "--model: *uses no model*",
     )
 
 
 def test_a_results_file_that_cannot_be_written(benchmark_folder: Folder) -> None:
-    result = benchmark_folder().runpytest_subprocess("--remediator=noop", "--microremed-results=/proc/none/x.jsonl")
+    result = benchmark_folder().runpytest("--remediator=noop", "--microremed-results=/proc/none/x.jsonl")
     refused(result, "--microremed-results: cannot write /proc/none/x.jsonl: *")
 
 
 def test_a_malformed_value_names_its_place(benchmark_folder: Folder, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MICROREMED_T_MAX", "many")
-    refused(benchmark_folder().runpytest_subprocess("--remediator=noop"), "MICROREMED_T_MAX: 'many' is not valid*")
+    refused(benchmark_folder().runpytest("--remediator=noop"), "MICROREMED_T_MAX: 'many' is not valid*")
 
 
 def test_a_missing_playbook(benchmark_folder: Folder) -> None:
-    refused(benchmark_folder().runpytest_subprocess("--remediator=./nowhere.yml"), "*nowhere.yml*")
+    refused(benchmark_folder().runpytest("--remediator=./nowhere.yml"), "*nowhere.yml*")
