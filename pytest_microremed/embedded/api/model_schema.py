@@ -20,7 +20,7 @@ from pytest_microremed.embedded.api.merge_rules import (
     MergeRule,
 )
 from pytest_microremed.embedded.api.schema import Schema, SchemaType, Structure
-from pytest_microremed.embedded.api.value_formats import INT64, INT_OR_STRING, MICRO_TIMES, QUANTITIES
+from pytest_microremed.embedded.api.value_formats import BYTES, INT64, INT_OR_STRING, MICRO_TIMES, QUANTITIES
 
 _MODEL_NAME = re.compile(r"(?P<group>[A-Z][a-z]+?)?(?P<version>V\d+(?:(?:alpha|beta)\d+)?)(?P<kind>[A-Z]\w*)")
 _CONTAINER = re.compile(r"(?:List|list)\[(?P<list>.+)\]|(?:Dict|dict)(?:\[str, |\(str, )(?P<map>.+)[\])]")
@@ -33,6 +33,12 @@ _SCALARS: dict[str, tuple[SchemaType, str]] = {
     "bytes": ("string", "byte"),
     "bytearray": ("string", "byte"),
 }
+_SPECIAL_FORMATS = (
+    ("str", QUANTITIES, "quantity"),
+    ("str", BYTES, "byte"),
+    ("int", INT64, "int64"),
+    ("datetime", MICRO_TIMES, "micro-time"),
+)
 
 
 def find_model(group: str, version: str, kind: str) -> str | None:
@@ -106,13 +112,9 @@ def _value(where: str, declared: str, rule: MergeRule, description: str) -> Sche
 def _scalar(where: str, declared: str) -> tuple[SchemaType, str]:
     if declared == "object":
         return "any", "int-or-string" if where in INT_OR_STRING else ""
-    if declared == "str" and where in QUANTITIES:
-        return "string", "quantity"
-    if declared == "int" and where in INT64:
-        return "integer", "int64"
-    if declared == "datetime" and where in MICRO_TIMES:
-        return "string", "micro-time"
-    return _SCALARS[declared]
+    type_, format_ = _SCALARS[declared]
+    special = (special for kind, fields, special in _SPECIAL_FORMATS if kind == declared and where in fields)
+    return type_, next(special, format_)
 
 
 def _read_pydantic(cls: Any, attribute: str, json_name: str) -> tuple[bool, str]:
@@ -137,7 +139,7 @@ def _read_plain(cls: Any, attribute: str, _json_name: str) -> tuple[bool, str]:
         is_required = True
     paragraphs = (getattr(cls, attribute).__doc__ or "").split("\n\n")
     description = paragraphs[1].replace("# noqa: E501", "").strip() if len(paragraphs) > 1 else ""
-    return is_required, description
+    return is_required, "" if description.startswith(":return:") else description
 
 
 @cache

@@ -66,6 +66,9 @@ MICRO_TIMES = frozenset(
     }
 )  # fmt: skip
 
+BYTES = frozenset({"ConfigMap.binaryData", "Secret.data", "WebhookClientConfig.caBundle"})
+"""Fields in base64, which clients before 37 call text."""
+
 KEPT_EMPTY = frozenset(
     {
         "ClusterTrustBundleProjection.name", "EndpointPort.appProtocol", "EndpointPort.name",
