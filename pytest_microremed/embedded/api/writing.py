@@ -23,6 +23,7 @@ from pytest_microremed.embedded.api.errors import (
     invalid,
     not_found,
 )
+from pytest_microremed.embedded.api.pod_warnings import pod_warnings
 from pytest_microremed.embedded.api.request import RequestInfo
 from pytest_microremed.embedded.api.resources import NAMESPACES, Resource
 from pytest_microremed.embedded.api.store import Object, timestamp
@@ -58,6 +59,7 @@ def create(api: Api, info: RequestInfo, resource: Resource, body: Object, manage
     obj = defaults.apply_defaults(resource, obj)
     obj = strategy.prepare_create(api.store, resource, obj)
     validation.validate_create(resource, obj)
+    warnings.extend(pod_warnings(resource, obj))
     _ask_webhooks(api, resource, obj, None)
     if api.store.get(resource, meta.get("namespace"), meta["name"]) is not None:
         raise already_exists(resource, meta["name"])
@@ -137,6 +139,7 @@ def replace(
         new = defaults.apply_defaults(resource, new)
         new = strategy.prepare_update(api.store, resource, new, current)
         validation.validate_update(resource, new, current)
+        warnings.extend(pod_warnings(resource, new, current))
         _ask_webhooks(api, resource, new, current)
     if manager and _content(new) != _content(current):
         subresource = info.subresource or None

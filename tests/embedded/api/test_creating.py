@@ -128,8 +128,9 @@ def test_node_ports_are_given_and_kept(http: Http, path: str) -> None:
     ports = [each["nodePort"] for each in created["spec"]["ports"]]
     assert len(set(ports)) == 2
     assert all(30000 <= port <= 32767 for port in ports)
-    changed = http.patch(f"{path}/services/a", {"metadata": {"labels": {"x": "y"}}}).body
+    changed = http.request("PUT", f"{path}/services/a", service("a", 80, 81, type="NodePort")).body
     assert [each["nodePort"] for each in changed["spec"]["ports"]] == ports
+    assert changed["spec"]["clusterIP"] == created["spec"]["clusterIP"]
 
 
 def test_an_address_is_given_once(http: Http, path: str) -> None:

@@ -148,6 +148,7 @@ def test_a_strategic_patch_is_not_served(http: Http, path: str) -> None:
 def test_the_status_has_its_own_path(http: Http, path: str) -> None:
     stored = http.create(path, {**_gadget("g"), "status": {"phase": "early"}})
     assert "status" not in stored
+    assert "status" not in http.patch(f"{path}/g", {"status": {"phase": "early"}}).body
     changed = http.patch(f"{path}/g/status", {"spec": {"load": 9}, "status": {"phase": "done"}}).body
     assert (changed["status"], changed["spec"]["load"]) == ({"phase": "done"}, 7)
     assert changed["metadata"]["generation"] == 1

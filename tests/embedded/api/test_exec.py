@@ -97,6 +97,7 @@ def test_stdin_ends_when_the_client_closes_its_channel(http: Http, path: str) ->
     socket.send_binary(b"\x00one ")
     socket.send_binary(b"\x00two")
     socket.send_binary(b"\xff\x00")
+    socket.send_binary(b"\x00 three")
     channels = _frames(socket)
     assert channels[1] == b"one two"
     assert json.loads(channels[3])["status"] == "Success"
