@@ -41,7 +41,7 @@ class Scripts:
         """One word: quoted in one of the ways, or an expansion."""
         rng = self.random
         name = rng.choice("abc")
-        text = "".join(rng.choice("abx 12*?.:/-") for _ in range(rng.randint(0, 6)))
+        text = "".join(rng.choice("abx 12*?.:-") for _ in range(rng.randint(0, 6)))
         plain = "".join(char for char in text if char not in " *?") or "w"
         operator = rng.choice(OPERATORS)
         kind = rng.randint(0, 12 if depth else 8)

@@ -78,7 +78,7 @@ def test_container_kill_ends_the_first_process_of_the_named_container() -> None:
         world = ChaosWorld()
         ended: list[str] = []
         for container in world.web[0].containers.values():
-            container.processes[1].on_exit = lambda signum, name=container.name: ended.append(f"{name} {signum}")  # type: ignore[misc]
+            container.processes[1].on_exit = lambda signum, name=container.name: ended.append(f"{name} {signum}")
         assert await inject(world, action="container-kill", containerNames=["side"]) == "shop/web-1/side"
         assert ended == ["side 9"]
 

@@ -5,28 +5,28 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING
 
-from pytest_microremed.embedded.sim.shell import builtins, processes, registry
+from pytest_microremed.embedded.sim.shell import processes, registry
+from pytest_microremed.embedded.sim.shell.builtins import registry as builtins
+from pytest_microremed.embedded.sim.shell.compounds import CompoundCommands
 from pytest_microremed.embedded.sim.shell.descriptors import Descriptors, FileWriter, writer
 from pytest_microremed.embedded.sim.shell.execution import execute
 from pytest_microremed.embedded.sim.shell.expansion import expand_text, expand_words
+from pytest_microremed.embedded.sim.shell.redirections import diagnose_failure, redirected
+from pytest_microremed.embedded.sim.shell.state import ShellState
 from pytest_microremed.embedded.sim.shell.syntax import Simple
-
-if TYPE_CHECKING:
-    from pytest_microremed.embedded.sim.shell.interpreter import Shell
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 
 
-async def simple(shell: Shell, command: Simple, descriptors: Descriptors) -> int:
+async def simple(shell: CompoundCommands, command: Simple, descriptors: Descriptors) -> int:
     """Run a simple command in a shell."""
     shell.substituted = 0
     words = await expand_words(command.words, shell.scope(descriptors))
     try:
-        streams = await shell.redirected(command.redirections, descriptors)
+        streams = await redirected(shell, command.redirections, descriptors)
     except OSError as error:
-        return shell.diagnose_open(error, descriptors)
+        return diagnose_failure(shell, error, descriptors)
     extra = {each.name: await expand_text(each.value, shell.scope(descriptors)) for each in command.assignments}
     if not words:
         for name, value in extra.items():
@@ -51,7 +51,7 @@ async def simple(shell: Shell, command: Simple, descriptors: Descriptors) -> int
 
 
 async def run_named(
-    shell: Shell, words: Sequence[str], streams: Descriptors, extra: Mapping[str, str] = _NOTHING
+    shell: ShellState, words: Sequence[str], streams: Descriptors, extra: Mapping[str, str] = _NOTHING
 ) -> int:
     """Run what the first word names, functions aside: a built-in, or a command as a process of its own."""
     name = words[0]

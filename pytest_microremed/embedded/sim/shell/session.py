@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pytest_microremed.embedded.api.runtime import ExecResult
 from pytest_microremed.embedded.sim.model import Container
-from pytest_microremed.embedded.sim.shell import commands, execution, processes
+from pytest_microremed.embedded.sim.shell import builtins, commands, execution, processes
 from pytest_microremed.embedded.sim.shell.descriptors import Descriptors
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
 from pytest_microremed.embedded.sim.shell.image_files import SEARCH_PATH
@@ -21,6 +21,7 @@ LONGEST_S = 3600.0
 """Simulated seconds after which a command is cut off (exit code 137), so that none outlives its client for ever."""
 _KILLED = 137
 
+builtins.load()
 commands.load()
 
 

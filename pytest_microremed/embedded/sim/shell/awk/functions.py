@@ -8,37 +8,38 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from pytest_microremed.embedded.sim.shell import sed
+from pytest_microremed.embedded.sim.shell.awk.record import split_fields
 from pytest_microremed.embedded.sim.shell.awk.tree import Expression, Field, Number, Regex, Variable
 from pytest_microremed.embedded.sim.shell.awk.values import Value, formatted, from_input, to_number, to_text
 
 if TYPE_CHECKING:
-    from pytest_microremed.embedded.sim.shell.awk.interpreter import Awk
+    from pytest_microremed.embedded.sim.shell.awk.evaluation import Evaluator
 
 Arguments: TypeAlias = tuple[Expression, ...]
 
 
-def _text(awk: Awk, arguments: Arguments, index: int = 0) -> str:
-    return to_text(awk.value(arguments[index])) if index < len(arguments) else awk.record
+def _text(awk: Evaluator, arguments: Arguments, index: int = 0) -> str:
+    return to_text(awk.value(arguments[index])) if index < len(arguments) else awk.record.text
 
 
-def _number(awk: Awk, arguments: Arguments, index: int = 0) -> float:
+def _number(awk: Evaluator, arguments: Arguments, index: int = 0) -> float:
     return to_number(awk.value(arguments[index])) if index < len(arguments) else 0.0
 
 
-def _length(awk: Awk, arguments: Arguments) -> Value:
+def _length(awk: Evaluator, arguments: Arguments) -> Value:
     if arguments and isinstance(arguments[0], Variable) and arguments[0].name not in awk.variables:
         return float(len(awk.array(arguments[0])))
     return float(len(_text(awk, arguments)))
 
 
-def _substr(awk: Awk, arguments: Arguments) -> Value:
+def _substr(awk: Evaluator, arguments: Arguments) -> Value:
     text = _text(awk, arguments)
     start = round(_number(awk, arguments, 1))
     end = start + round(_number(awk, arguments, 2)) if len(arguments) > 2 else len(text) + 1
     return text[max(start, 1) - 1 : max(end, 1) - 1]
 
 
-def _split(awk: Awk, arguments: Arguments) -> Value:
+def _split(awk: Evaluator, arguments: Arguments) -> Value:
     text = _text(awk, arguments)
     array = awk.array(arguments[1])
     array.clear()
@@ -46,20 +47,20 @@ def _split(awk: Awk, arguments: Arguments) -> Value:
     if isinstance(separator, Regex):
         parts = awk.shape(separator).split(text) if text else []
     else:
-        parts = awk.split(text, to_text(awk.variables["FS"] if separator is None else awk.value(separator)))
+        parts = split_fields(text, to_text(awk.variables["FS"] if separator is None else awk.value(separator)))
     array.update({str(number): from_input(part) for number, part in enumerate(parts, 1)})
     return float(len(parts))
 
 
-def _match(awk: Awk, arguments: Arguments) -> Value:
+def _match(awk: Evaluator, arguments: Arguments) -> Value:
     found = awk.shape(arguments[1]).search(_text(awk, arguments))
     awk.variables["RSTART"] = float(found.start() + 1) if found else 0.0
     awk.variables["RLENGTH"] = float(found.end() - found.start()) if found else -1.0
     return awk.variables["RSTART"]
 
 
-def _substitute(everywhere: bool) -> Callable[[Awk, Arguments], Value]:
-    def function(awk: Awk, arguments: Arguments) -> Value:
+def _substitute(everywhere: bool) -> Callable[[Evaluator, Arguments], Value]:
+    def function(awk: Evaluator, arguments: Arguments) -> Value:
         target = arguments[2] if len(arguments) > 2 else Field(Number(0.0))
         replacement = _text(awk, arguments, 1)
         text, count = awk.shape(arguments[0]).subn(
@@ -72,7 +73,7 @@ def _substitute(everywhere: bool) -> Callable[[Awk, Arguments], Value]:
     return function
 
 
-FUNCTIONS: dict[str, Callable[[Awk, Arguments], Value]] = {
+FUNCTIONS: dict[str, Callable[[Evaluator, Arguments], Value]] = {
     "length": _length,
     "substr": _substr,
     "split": _split,

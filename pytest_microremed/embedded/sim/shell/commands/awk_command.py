@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from pytest_microremed.embedded.sim.shell.awk import Awk, AwkSyntaxError, parse
-from pytest_microremed.embedded.sim.shell.awk.interpreter import AwkError
+from pytest_microremed.embedded.sim.shell.awk.evaluation import AwkError
 from pytest_microremed.embedded.sim.shell.commands.output import unescape
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 

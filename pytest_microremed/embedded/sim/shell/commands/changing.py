@@ -230,7 +230,9 @@ async def mktemp(call: Call) -> int:
     template = operands[0] if operands else posixpath.join(folder, "tmp.XXXXXX")
     name = re.sub("X+$", lambda match: secrets.token_hex(8)[: len(match[0])], template)
     path = call.path(name)
-    if {"d", "directory"} & options.keys():
+    if "u" in options:
+        pass
+    elif {"d", "directory"} & options.keys():
         call.files.make_directory(path)
     else:
         await call.files.write(path, b"")

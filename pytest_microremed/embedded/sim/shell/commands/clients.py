@@ -1,9 +1,7 @@
-"""Clients that only the images of their programs have: mysql, redis-cli, rabbitmqctl, grpc_health_probe, python."""
+"""Clients that only the images of their programs have: mysql, redis-cli, rabbitmqctl, language runtimes."""
 
 from __future__ import annotations
 
-from pytest_microremed.embedded.sim.network import Failure
-from pytest_microremed.embedded.sim.shell.commands.waiting import seconds
 from pytest_microremed.embedded.sim.shell.registry import Call, CommandError, command
 
 
@@ -76,34 +74,6 @@ async def rabbitmq(call: Call) -> int:
     }
     call.print(texts.get(verb, ""))
     return 0
-
-
-@command("grpc_health_probe", "/bin/grpc_health_probe", where="on request")
-async def grpc_health_probe(call: Call) -> int:
-    values: dict[str, str] = {}
-    for word in call.args[1:]:
-        name, _, value = word.lstrip("-").partition("=")
-        values[name] = value
-    address = values.get("addr", "")
-    host, _, port = address.rpartition(":")
-    if not port.isdigit():
-        raise CommandError("-addr not specified", 1)
-    patience = seconds(values.get("connect-timeout", "1s"))
-    answer = call.services.network.health(call.container.pod, host or "localhost", int(port), patience)
-    if isinstance(answer, Failure):
-        await call.services.clock.sleep(answer.latency_s)
-        if not answer.connected:
-            call.err.write(f'timeout: failed to connect service "{address}" within {patience:g}s\n'.encode())
-            return 2
-        call.err.write(b"error: health rpc failed: rpc error: code = Unavailable\n")
-        return 3
-    if answer == "UNIMPLEMENTED":
-        call.err.write(b"error: this server does not implement the grpc health protocol (grpc.health.v1.Health)\n")
-        return 3
-    call.err.write(f"status: {answer}\n".encode()) if answer == "SERVING" else call.err.write(
-        f'service unhealthy (responded with "{answer}")\n'.encode()
-    )
-    return 0 if answer == "SERVING" else 4
 
 
 @command(

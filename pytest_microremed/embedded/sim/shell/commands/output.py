@@ -184,11 +184,13 @@ async def yes(call: Call) -> int:
 
 @command("seq")
 async def seq(call: Call) -> int:
-    words = [word for word in call.args[1:] if not re.fullmatch(r"-[ws]|--?[a-z].*", word)]
+    words, flags = list(call.args[1:]), ""
     separator = "\n"
-    if "-s" in call.args:
-        separator = call.args[list(call.args).index("-s") + 1]
-        words.remove(separator)
+    while words and re.match(r"-[a-z-]", words[0]):
+        flag = words.pop(0)
+        flags += flag[1:2]
+        if flag.startswith("-s"):
+            separator = flag[2:] or (words.pop(0) if words else "")
     try:
         numbers = [Decimal(word) for word in words]
     except InvalidOperation:
@@ -205,7 +207,7 @@ async def seq(call: Call) -> int:
     while (first <= numbers[-1] if step > 0 else first >= numbers[-1]) and len(values) < 1_000_000:
         values.append(str(first))
         first += step
-    width = max(map(len, values), default=0) if "-w" in call.args else 0
+    width = max(map(len, values), default=0) if "w" in flags else 0
     if values:
         call.print(separator.join(value.zfill(width) for value in values))
     return 0

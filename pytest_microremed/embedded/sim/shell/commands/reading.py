@@ -33,7 +33,10 @@ async def cat(call: Call) -> int:
 
 def _count(call: Call, default: int) -> tuple[dict[str, str], list[str], str]:
     """Options, operands and the count as given (`-n 5`, `-5`, `-c 10`, `+3`)."""
-    args = [re.sub(r"^-(\d+)$", r"-n\1", word) for word in call.args]
+    args = [
+        f"-n{word[1:]}" if re.fullmatch(r"-\d+", word) and before not in ("-n", "-c", "--lines", "--bytes") else word
+        for before, word in zip(["", *call.args], call.args, strict=False)
+    ]
     options, operands = call.with_args(args).options("n:c:qvfFs:", ["lines=", "bytes=", "quiet", "follow", "retry"])
     count = options.get("n") or options.get("lines") or options.get("c") or options.get("bytes") or str(default)
     if not re.fullmatch(r"[-+]?\d+[kKmM]?", count):

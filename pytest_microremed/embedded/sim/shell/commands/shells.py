@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_microremed.embedded.sim.shell.builtins import set_option
+from pytest_microremed.embedded.sim.shell.builtins.variables import set_option
 from pytest_microremed.embedded.sim.shell.descriptors import Descriptors
 from pytest_microremed.embedded.sim.shell.expansion import Variables
 from pytest_microremed.embedded.sim.shell.interpreter import Shell
