@@ -93,3 +93,16 @@ def test_files_in_shared_memory_count_as_memory() -> None:
     b=$(cat /sys/fs/cgroup/memory.current)
     """
     assert in_container(f"{script}\necho $((b - a))").out == "5000000\n"
+
+
+def test_tar_packs_and_unpacks_as_kubectl_cp_needs_it() -> None:
+    script = """
+    mkdir -p /tmp/a/b /tmp/o; echo hi > /tmp/a/b/f; chmod 750 /tmp/a/b/f
+    tar cf - -C /tmp a | tar -xmf - -C /tmp/o; cat /tmp/o/a/b/f; stat -c %a /tmp/o/a/b/f
+    tar czf /tmp/x.tgz /tmp/a/b; tar tf /tmp/x.tgz; echo | tar xf -; echo $?; tar cf - /none | wc -c
+    """
+    assert in_container(script).out == "hi\n750\ntmp/a/b\ntmp/a/b/f\n2\n0\n"
+
+
+def test_a_loop_over_a_bracket_word_is_no_pattern() -> None:
+    assert in_container("cd /etc; echo [ [a x] '[p]asswd' [p]asswd").out == "[ [a x] [p]asswd passwd\n"

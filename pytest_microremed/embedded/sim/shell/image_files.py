@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Sequence
+from functools import lru_cache
 
 from pytest_microremed.embedded.sim.addresses import DNS_IP
 from pytest_microremed.embedded.sim.model import Container
@@ -54,11 +55,13 @@ def is_tool(path: str) -> bool:
     return path.rpartition("/")[0] in SEARCH_PATH.split(":")
 
 
-def paths(container: Container) -> Iterator[str]:
-    yield from _DIRECTORIES
-    yield from _FILES
-    for name in registry.tools(container):
-        yield tool_path(name)
+def paths(container: Container) -> Sequence[str]:
+    return _paths(frozenset(registry.tools(container)))
+
+
+@lru_cache
+def _paths(tools: frozenset[str]) -> Sequence[str]:
+    return (*_DIRECTORIES, *_FILES, *(tool_path(name) for name in sorted(tools)))
 
 
 def read(path: str, container: Container, services: ShellServices) -> bytes | None:

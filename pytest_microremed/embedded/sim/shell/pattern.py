@@ -13,9 +13,12 @@ CLASSES = {
 """POSIX character classes, as the inside of a Python set."""
 
 
+_MAGIC = re.compile(r"[*?]|\[.+\]", re.DOTALL)
+
+
 def has_magic(pattern: str) -> bool:
-    """Whether an unescaped `*`, `?` or `[` is in the pattern."""
-    return bool(re.search(r"[*?\[]", re.sub(r"\\.", "", pattern, flags=re.DOTALL)))
+    """Whether an unescaped `*`, `?` or `[…]` is in the pattern."""
+    return bool(_MAGIC.search(re.sub(r"\\.", "", pattern, flags=re.DOTALL) if "\\" in pattern else pattern))
 
 
 def escape(text: str) -> str:
