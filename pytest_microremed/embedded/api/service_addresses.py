@@ -15,15 +15,22 @@ _FIRST_ADDRESS = 256
 """Those below are for the cluster's own services, as in a real server's static band."""
 _NODE_PORTS = range(30000, 32768)
 _WITH_NODE_PORTS = ("NodePort", "LoadBalancer")
+_TYPE_FIELDS = {
+    "externalTrafficPolicy": _WITH_NODE_PORTS,
+    "healthCheckNodePort": _WITH_NODE_PORTS,
+    "allocateLoadBalancerNodePorts": ("LoadBalancer",),
+    "loadBalancerClass": ("LoadBalancer",),
+}
+"""Fields that only some types of service have."""
 
 
 def allocate(store: Store, service: Object, old: Object | None) -> Object:
     """The Service with its addresses: kept from `old`, else the lowest free ones. Raises ApiError 422."""
-    spec: dict[str, Any] = service.get("spec") or {}
+    old_spec = (old or {}).get("spec") or {}
+    spec = _without_former_type(service.get("spec") or {}, old_spec)
     if spec.get("type") == "ExternalName":
         released = ("clusterIP", "clusterIPs", "ipFamilies", "ipFamilyPolicy")
         return {**service, "spec": {key: value for key, value in spec.items() if key not in released}}
-    old_spec = (old or {}).get("spec") or {}
     others = [
         each["spec"]
         for each in store.list(SERVICES)
@@ -50,6 +57,13 @@ def allocate(store: Store, service: Object, old: Object | None) -> Object:
             **({"ports": _ports(service, spec, old_spec, others)} if spec.get("ports") else {}),
         },
     }
+
+
+def _without_former_type(spec: dict[str, Any], old_spec: dict[str, Any]) -> dict[str, Any]:
+    """Without the fields that only the former type had and the client left as they were."""
+    kind, former = spec.get("type"), old_spec.get("type")
+    gone = {field for field, types in _TYPE_FIELDS.items() if former in types and kind not in types}
+    return {key: value for key, value in spec.items() if key not in gone or value != old_spec.get(key)}
 
 
 def _ports(

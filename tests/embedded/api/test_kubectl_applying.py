@@ -105,3 +105,11 @@ def test_explain_knows_types_and_descriptions(kubectl: Kubectl) -> None:
     assert "FIELD: ports <[]ContainerPort>" in shown
     assert "containerPort\t<integer> -required-" in shown
     assert "List of ports to expose from the container." in " ".join(shown.split())
+
+
+def test_a_service_loses_what_only_its_former_type_had(kubectl: Kubectl) -> None:
+    kubectl("create", "service", "loadbalancer", "web", "--tcp=80")
+    kubectl("patch", "service", "web", "-p", '{"spec":{"type":"ClusterIP"}}')
+    spec = kubectl.json("get", "service", "web")["spec"]
+    assert {"externalTrafficPolicy", "allocateLoadBalancerNodePorts"}.isdisjoint(spec)
+    assert "nodePort" not in spec["ports"][0]
