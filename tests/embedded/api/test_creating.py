@@ -124,7 +124,9 @@ def test_a_headless_service_has_no_address(http: Http, path: str) -> None:
 
 
 def test_node_ports_are_given_and_kept(http: Http, path: str) -> None:
+    http.create(f"{path}/services", service("earlier", 80, type="NodePort"))
     created = http.create(f"{path}/services", service("a", 80, 81, type="NodePort"))
+    http.request("DELETE", f"{path}/services/earlier")
     ports = [each["nodePort"] for each in created["spec"]["ports"]]
     assert len(set(ports)) == 2
     assert all(30000 <= port <= 32767 for port in ports)
