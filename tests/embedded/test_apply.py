@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_microremed.embedded.api.apply import LAST_APPLIED, server_side_apply, track_update
+from pytest_microremed.embedded.api.apply import server_side_apply, track_update
 from pytest_microremed.embedded.api.defaults import apply_defaults
 from pytest_microremed.embedded.api.errors import ApiError
 from pytest_microremed.embedded.api.field_paths import decode_fields, encode_fields
+from pytest_microremed.embedded.api.last_applied import LAST_APPLIED
 from pytest_microremed.embedded.api.resources import CONFIG_MAPS, DEPLOYMENTS, SERVICES, Resource
 
 Object = dict[str, Any]

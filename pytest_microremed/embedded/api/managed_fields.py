@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
-from pytest_microremed.embedded.api.field_paths import PathSet, decode_fields, encode_fields
+from pytest_microremed.embedded.api.field_paths import PathSet, decode_fields, encode_fields, field_element
+from pytest_microremed.embedded.api.resources import Resource
 from pytest_microremed.embedded.api.store import Object
 from pytest_microremed.embedded.api.typed_value import Comparison
 
@@ -17,6 +18,20 @@ Operation = Literal["Apply", "Update"]
 _MOST_UPDATERS = 10
 _OLD_UPDATES = "ancient-changes"
 _NOTHING: PathSet = frozenset()
+_SYSTEM_METADATA = (
+    "name", "namespace", "creationTimestamp", "selfLink", "uid", "clusterName", "generation", "managedFields",
+    "resourceVersion",
+)  # fmt: skip
+_METADATA = field_element("metadata")
+_STATUS = field_element("status")
+_NEVER_MANAGED: PathSet = frozenset(
+    {
+        (field_element("apiVersion"),),
+        (field_element("kind"),),
+        (_METADATA,),
+        *((_METADATA, field_element(name)) for name in _SYSTEM_METADATA),
+    }
+)
 
 
 @dataclass(frozen=True, order=True)
@@ -51,6 +66,15 @@ def applier(name: str, subresource: str | None) -> Manager:
 
 def updater(name: str, api_version: str, subresource: str | None) -> Manager:
     return Manager(name, "Update", api_version, subresource or "")
+
+
+def manageable(paths: PathSet, resource: Resource, subresource: str | None) -> PathSet:
+    """The paths without those that this endpoint does not write, and those that nobody manages."""
+    if subresource == "status":
+        return frozenset(path for path in paths if path[0] == _STATUS)
+    if "status" in resource.subresources:
+        paths = frozenset(path for path in paths if path[0] != _STATUS)
+    return paths - _NEVER_MANAGED
 
 
 def read_managers(obj: Object) -> dict[Manager, Managed]:
@@ -94,8 +118,8 @@ def release(managers: Managers, changes: Comparison, workflow: Manager | None) -
 
 def cap_updaters(managers: Managers) -> dict[Manager, Managed]:
     """At most ten updaters: of those beyond, the oldest become one."""
-    updaters = sorted((manager for manager in managers if manager.operation == "Update"),
-                      key=lambda manager: (managers[manager].time or "", manager))  # fmt: skip
+    updaters = [manager for manager in managers if manager.operation == "Update"]
+    updaters.sort(key=lambda manager: (managers[manager].time or "", manager))
     surplus = len(updaters) - _MOST_UPDATERS
     if surplus <= 0:
         return dict(managers)
