@@ -144,3 +144,22 @@ def test_an_experiment_that_happens_once_stays_in_its_phase() -> None:
         await world.delete(POD_CHAOS)
 
     run(session())
+
+
+def test_values_that_no_schema_catches_are_told_as_failures() -> None:
+    async def session() -> list[tuple[str, str]]:
+        world = ChaosWorld()
+        world.create(NETWORK_CHAOS, {"action": "loss", "loss": {"loss": "half"}}, "value")
+        selector = {"expressionSelectors": [{"key": "app", "operator": "Like", "values": ["web"]}]}
+        world.create(NETWORK_CHAOS, {**LOSS, "selector": selector}, "selector")
+        await until("records", lambda: bool(world.records(NETWORK_CHAOS, "value")))
+        await until("conditions", lambda: bool(world.conditions(NETWORK_CHAOS, "selector")))
+        for name in ("value", "selector"):
+            await world.delete(NETWORK_CHAOS, name)
+        return world.events("value") + world.events("selector")
+
+    messages = [message for reason, message in run(session()) if reason == "Failed"]
+    assert messages == [
+        "Failed to apply chaos: could not convert string to float: 'half'",
+        "Failed to select targets: 'Like' is not a valid label selector operator",
+    ]

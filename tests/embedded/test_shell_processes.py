@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import signal
 
+from pytest_microremed.embedded.sim.shell import run_command
 from tests.embedded.nodes import World, in_container, run, until
 
 
@@ -139,3 +140,20 @@ def test_ps_in_the_form_of_procps_sorts_and_chooses_columns() -> None:
     assert lines[0].split() == ["PID", "COMMAND"]
     assert lines[1].split()[1] == "yes"
     assert lines[2].split()[:4] == ["USER", "PID", "%CPU", "%MEM"]
+
+
+def test_a_containers_own_script_runs_as_its_first_process() -> None:
+    async def session() -> bytes:
+        world = World()
+        container = world.add_pod("web-1").containers["web"]
+        container.processes[1].command = ("sh", "-c", "ps; echo $$")
+        command = container.processes[1].command
+        result = await run_command(container, command, b"", world.services, container.processes[1])
+        assert 1 in container.processes
+        return result.stdout
+
+    assert run(session()).decode().splitlines()[1:] == [
+        "    1 root      0:00 sh -c ps; echo $$",
+        "    2 root      0:00 ps",
+        "1",
+    ]

@@ -72,7 +72,7 @@ class ContainerRun:
         if isinstance(self._plan, Sleep) and self._plan.seconds is not None:
             self._spawn_task(self._sleep(self._plan.seconds))
         if isinstance(self._plan, Script):
-            self._spawn_task(self._run_script())
+            self._spawn_task(self._run_script(process))
 
     def probe(
         self,
@@ -141,8 +141,8 @@ class ContainerRun:
         await self._context.clock.sleep(seconds)
         self._end(Exit(0))
 
-    async def _run_script(self) -> None:
-        result = await run_command(self._container, self._argv, b"", self._context.shell)
+    async def _run_script(self, process: Process) -> None:
+        result = await run_command(self._container, self._argv, b"", self._context.shell, process)
         for text in (result.stdout + result.stderr).decode(errors="replace").splitlines():
             self.log.write(text)
         self._end(Exit(result.exit_code))

@@ -205,7 +205,7 @@ class ChaosController:
             else:
                 injector.recover(self._world, chaos, record)
                 instances.pop(record["id"], None)
-        except InjectionError as error:
+        except (InjectionError, ValueError) as error:  # ValueError: a number or duration that is none
             self._event(chaos, "records", "Failed", f"Failed to {operation.lower()} chaos: {error}", "Warning")
             self._schedule(resource, chaos, RETRY_S)
             return self._with_event(record, operation, "Failed", str(error))

@@ -20,7 +20,10 @@ def select_pods(
     store: Store, selector: Mapping[str, Any], mode: str, value: str, namespace: str, rng: random.Random
 ) -> list[Object]:
     """The pods that a selector finds, as many of them as the mode says. Raises `SelectionError`."""
-    found = _matching(store, selector, namespace)
+    try:
+        found = _matching(store, selector, namespace)
+    except KeyError as operator:
+        raise SelectionError(f"{operator} is not a valid label selector operator") from None
     if not found:
         raise SelectionError("no pod is selected")
     return _by_mode(found, mode, value, rng)

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from pytest_microremed.embedded.api.runtime import ExecResult
-from pytest_microremed.embedded.sim.model import Container
+from pytest_microremed.embedded.sim.model import Container, Process
 from pytest_microremed.embedded.sim.shell import builtins, commands, execution, processes
 from pytest_microremed.embedded.sim.shell.descriptors import Descriptors
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
@@ -26,11 +26,16 @@ commands.load()
 
 
 async def run_command(
-    container: Container, command: Sequence[str], stdin: bytes, services: ShellServices
+    container: Container,
+    command: Sequence[str],
+    stdin: bytes,
+    services: ShellServices,
+    process: Process | None = None,
 ) -> ExecResult:
     """Run a command as `kubectl exec` would: not through a shell, with the container's environment and directory.
 
-    A program that the image lacks gives the message and the exit code of a container runtime (OCI).
+    A program that the image lacks gives the message and the exit code of a container runtime (OCI). With `process`
+    the command runs as that one, which is its caller's: the container's first process, whose script it is.
     """
     services = replace(services, clock=SessionClock(services.clock))
     files = FileSystem(container, services)
@@ -43,13 +48,16 @@ async def run_command(
     out, err = Collector(), Collector()
     streams: Descriptors = {0: BytesReader(stdin), 1: out, 2: err}
     env = {"PATH": SEARCH_PATH, "HOSTNAME": container.pod.name, "HOME": "/root", **container.env}
-    process = processes.spawn(container, tuple(command), 0, services)
-    work = execution.execute(command, streams, env, posixpath.normpath(cwd), files, process)
+    runner = process or processes.spawn(container, tuple(command), 0, services)
+    work = execution.execute(command, streams, env, posixpath.normpath(cwd), files, runner)
+    if process is not None:
+        code = await work
+        return ExecResult(bytes(out.data), bytes(err.data), code)
     try:
-        running = processes.run(container, process, work)
+        running = processes.run(container, runner, work)
         code = await asyncio.wait_for(running, LONGEST_S / services.clock.speed)
     except TimeoutError:
-        container.kill(process.pid, signal.SIGKILL)
+        container.kill(runner.pid, signal.SIGKILL)
         code = _KILLED
     return ExecResult(bytes(out.data), bytes(err.data), code)
 
