@@ -36,6 +36,10 @@ class Place:
     struct: str = ""
     fields: tuple[str, ...] = ()
 
+    @property
+    def name(self) -> str:
+        return self.fields[-1] if self.fields else ""
+
     def child(self, key: str, struct: str) -> Place:
         return Place(f"{self.path}.{key}" if self.path else key, struct, (*self.fields, key))
 
@@ -53,11 +57,10 @@ Mismatch = Callable[[Any, Schema, Place], str]
 def json_mismatch(value: Any, schema: Schema, place: Place) -> str:
     """As Go's JSON decoder says it."""
     received = {bool: "bool", str: "string", list: "array", dict: "object"}.get(type(value), "number")
-    if (received == "number" and schema.type == "integer") or schema.format == "int-or-string":
-        received = f"{received} {value}" if received == "number" else received
-    target = go_type(place.fields[-1] if place.fields else "", schema)
+    if received == "number" and (schema.type == "integer" or schema.format == "int-or-string"):
+        received = f"number {value}"
     where = f"{place.struct}.{'.'.join(place.fields)}"
-    return f"json: cannot unmarshal {received} into Go struct field {where} of type {target}"
+    return f"json: cannot unmarshal {received} into Go struct field {where} of type {go_type(place.name, schema)}"
 
 
 def converter_mismatch(value: Any, schema: Schema, place: Place) -> str:
@@ -65,14 +68,11 @@ def converter_mismatch(value: Any, schema: Schema, place: Place) -> str:
     kind = go_kind(value)
     if schema.type == "object":
         return f"cannot restore struct from: {kind}"
-    if schema.type == "map":
-        return f"cannot restore map from {kind}"
-    if schema.type == "array":
-        return f"cannot restore slice from {kind}"
-    target = go_type("", schema)
-    if isinstance(value, int | float) and not isinstance(value, bool) and schema.type in ("string", "integer"):
-        return f"cannot convert {kind} to {go_type(place.fields[-1] if place.fields else '', schema)}"
-    return f"unrecognized type: {target.removeprefix('v1.') if schema.type != 'boolean' else 'bool'}"
+    if schema.type in ("map", "array"):
+        return f"cannot restore {'map' if schema.type == 'map' else 'slice'} from {kind}"
+    if kind in ("int64", "float64") and schema.type in ("string", "integer"):
+        return f"cannot convert {kind} to {go_type(place.name, schema)}"
+    return f"unrecognized type: {go_type('', schema)}"
 
 
 @dataclass
