@@ -44,7 +44,7 @@ def _column(declared: Mapping[str, Any]) -> Column:
         if not found:
             return None
         if type_ == "date":
-            return age(found[0], now)
+            return _age(found[0], now)
         return found[0] if type_ in ("integer", "number", "boolean") else ",".join(map(_text, found))
 
     return Column(declared["name"], cell, type_, declared.get("priority", 0))
@@ -63,6 +63,13 @@ def _follow(value: Any, step: re.Match[str]) -> list[Any]:
     if step["all"]:
         return value
     return [each for each in value if json_path(each, f".{step['key']}") == [step["value"]]]
+
+
+def _age(value: Any, now: datetime) -> str | None:
+    try:
+        return age(value, now)
+    except (TypeError, ValueError):
+        return None  # no time, or one without a zone
 
 
 def _text(value: Any) -> str:

@@ -54,6 +54,7 @@ def _definition(group: str) -> Object:
                     "additionalPrinterColumns": [
                         {"name": "Mode", "type": "string", "jsonPath": ".spec.mode"},
                         {"name": "Load", "type": "integer", "jsonPath": ".spec.load", "priority": 1},
+                        {"name": "Odd", "type": "date", "jsonPath": ".spec.mode", "priority": 1},
                         {"name": "Since", "type": "date", "jsonPath": ".metadata.creationTimestamp"},
                     ],
                 }
@@ -108,7 +109,11 @@ def test_the_columns_are_those_of_the_definition(kubectl: Kubectl, http: Http, p
     assert header.split() == ["NAME", "MODE", "SINCE"]
     assert row.split()[:2] == ["g", "one"]
     assert row.split()[2].endswith("s")
-    assert kubectl("get", f"gadgets.{group}", "-o", "wide").splitlines()[1].split()[:3] == ["g", "one", "7"]
+    assert kubectl("get", f"gadgets.{group}", "-o", "wide").splitlines()[1].split()[:3] == [
+        "g",
+        "one",
+        "7",
+    ]  # Odd is no date
 
 
 def test_fields_that_the_schema_does_not_know_are_pruned(http: Http, path: str) -> None:
