@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import pytest
+
+from pytest_microremed.embedded.sim.chaos.injector import InjectionError
+from pytest_microremed.embedded.sim.chaos.network import NetworkFaults
 from pytest_microremed.embedded.sim.chaos.resources import NETWORK_CHAOS, POD_CHAOS, STRESS_CHAOS
 from tests.embedded.experiments import ChaosWorld
 from tests.embedded.nodes import run, until
@@ -121,14 +125,24 @@ def test_what_cannot_be_injected_now_is_tried_again() -> None:
     run(session())
 
 
-def test_a_forced_clean_up_drops_the_finalizer_without_recovery() -> None:
+def test_a_forced_clean_up_lets_an_experiment_go_that_cannot_be_recovered(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise InjectionError("the daemon does not answer")
+
     async def session() -> None:
         world = ChaosWorld()
-        for pod in world.web:
-            pod.containers["web"].state = "waiting"
-        world.create(STRESS_CHAOS, {"stressors": {"cpu": {"workers": 2}}}, annotations=FORCED)
-        await until("records", lambda: bool(world.records(STRESS_CHAOS)))
-        await world.delete(STRESS_CHAOS)
+        world.create(NETWORK_CHAOS, LOSS)
+        pod = await world.injected(NETWORK_CHAOS)
+        monkeypatch.setattr(NetworkFaults, "recover", fail)
+        chaos = world.get(NETWORK_CHAOS)
+        assert chaos is not None
+        world.store.delete(NETWORK_CHAOS, chaos)
+        failure = ("Failed", "Failed to recover chaos: the daemon does not answer")
+        await until("the failure", lambda: failure in world.events())
+        assert world.get(NETWORK_CHAOS) is not None
+        world.annotate(NETWORK_CHAOS, FORCED)
+        await until("the end", lambda: world.get(NETWORK_CHAOS) is None)
+        assert pod.netem.loss == 0.5
 
     run(session())
 
