@@ -110,3 +110,17 @@ def test_division_by_zero_is_an_error() -> None:
 def test_bash_says_things_in_its_own_way() -> None:
     output = in_container("bash -c 'nope'", image="debian:12")
     assert output == Output("", "bash: line 1: nope: command not found\n", 127)
+
+
+@pytest.mark.parametrize(
+    ("separators", "value", "fields"),
+    [
+        (":", "a::b", "a||b|"),
+        (":", ":a:", "|a|"),
+        (": ", " a : b ", "a|b|"),
+        ("", "a b", "a b|"),
+        (" ", "  a  b ", "a|b|"),
+    ],
+)
+def test_field_splitting(separators: str, value: str, fields: str) -> None:
+    assert in_container(f"IFS='{separators}'; x='{value}'; printf '%s|' $x").out == fields

@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import signal
 
-from pytest_microremed.embedded.sim.shell import run_command
-from tests.embedded.nodes import World, in_container, run, until
+import pytest
+
+from pytest_microremed.embedded.sim.shell import run_command, session
+from tests.embedded.nodes import Output, World, in_container, run, until
 
 
 def test_a_command_is_seen_while_it_runs_and_gone_afterwards() -> None:
-    async def session() -> None:
+    async def scenario() -> None:
         world = World()
         container = world.add_pod("web-1").containers["web"]
         task = asyncio.ensure_future(world.execute(container, ["sleep", "infinity"]))
@@ -21,7 +23,7 @@ def test_a_command_is_seen_while_it_runs_and_gone_afterwards() -> None:
         assert (await task).exit_code == 137
         assert list(container.processes) == [1]
 
-    run(session())
+    run(scenario())
 
 
 def test_the_commands_of_a_pipeline_run_at_the_same_time() -> None:
@@ -29,7 +31,7 @@ def test_the_commands_of_a_pipeline_run_at_the_same_time() -> None:
 
 
 def test_a_loop_in_the_background_stays_and_uses_a_core_until_it_is_killed() -> None:
-    async def session() -> None:
+    async def scenario() -> None:
         world = World()
         container = world.add_pod("web-1").containers["web"]
         started = await world.shell(container, "while :; do :; done & echo $!")
@@ -38,11 +40,11 @@ def test_a_loop_in_the_background_stays_and_uses_a_core_until_it_is_killed() -> 
         assert (await world.shell(container, f"kill {pid}")).exit_code == 0
         assert list(container.processes) == [1]
 
-    run(session())
+    run(scenario())
 
 
 def test_a_loop_that_waits_uses_no_cpu() -> None:
-    async def session() -> None:
+    async def scenario() -> None:
         world = World()
         container = world.add_pod("web-1").containers["web"]
         pid = int((await world.shell(container, "while true; do sleep 0.01; echo x >> /tmp/n; done & echo $!")).stdout)
@@ -50,11 +52,11 @@ def test_a_loop_that_waits_uses_no_cpu() -> None:
         assert container.processes[pid].cpu == 0.0
         container.kill(pid, signal.SIGKILL)
 
-    run(session())
+    run(scenario())
 
 
 def test_endless_copies_use_a_core() -> None:
-    async def session() -> None:
+    async def scenario() -> None:
         world = World()
         container = world.add_pod("web-1").containers["web"]
         for script in ("dd if=/dev/zero of=/dev/null &", "yes > /dev/null &"):
@@ -63,7 +65,7 @@ def test_endless_copies_use_a_core() -> None:
         await world.shell(container, "pkill dd; killall yes")
         assert list(container.processes) == [1]
 
-    run(session())
+    run(scenario())
 
 
 def test_pkill_by_name_and_by_command_line() -> None:
@@ -93,7 +95,7 @@ def test_signals_to_processes_that_are_not_there() -> None:
 
 
 def test_killing_the_first_process_ends_it_after_the_command_has_returned() -> None:
-    async def session() -> None:
+    async def scenario() -> None:
         world = World()
         container = world.add_pod("web-1").containers["web"]
         ended: list[int] = []
@@ -101,7 +103,7 @@ def test_killing_the_first_process_ends_it_after_the_command_has_returned() -> N
         assert (await world.execute(container, ["kill", "1"])).exit_code == 0
         await until("the first process to end", lambda: ended == [signal.SIGTERM])
 
-    run(session())
+    run(scenario())
 
 
 def test_the_kernel_shields_the_first_process_from_sigkill_inside_its_namespace() -> None:
@@ -109,7 +111,7 @@ def test_the_kernel_shields_the_first_process_from_sigkill_inside_its_namespace(
 
 
 def test_only_root_may_signal_the_processes_of_root() -> None:
-    async def session() -> None:
+    async def scenario() -> None:
         world = World()
         container = world.add_pod("web-1").containers["web"]
         container.user = 1000
@@ -119,7 +121,7 @@ def test_only_root_may_signal_the_processes_of_root() -> None:
         assert b"1000\n" in result.stdout
         assert 2 in container.processes
 
-    run(session())
+    run(scenario())
 
 
 def test_timeout_ends_a_command() -> None:
@@ -143,7 +145,7 @@ def test_ps_in_the_form_of_procps_sorts_and_chooses_columns() -> None:
 
 
 def test_a_containers_own_script_runs_as_its_first_process() -> None:
-    async def session() -> bytes:
+    async def scenario() -> bytes:
         world = World()
         container = world.add_pod("web-1").containers["web"]
         container.processes[1].command = ("sh", "-c", "ps; echo $$")
@@ -152,8 +154,18 @@ def test_a_containers_own_script_runs_as_its_first_process() -> None:
         assert 1 in container.processes
         return result.stdout
 
-    assert run(session()).decode().splitlines()[1:] == [
+    assert run(scenario()).decode().splitlines()[1:] == [
         "    1 root      0:00 sh -c ps; echo $$",
         "    2 root      0:00 ps",
         "1",
     ]
+
+
+def test_the_commands_of_a_pipeline_take_their_subshells_processes_over() -> None:
+    lines = in_container("ps | cat").out.splitlines()
+    assert [" ".join(line.split()[3:]) for line in lines[1:]] == ["/srv/server", "sh -c ps | cat", "ps", "cat"]
+
+
+def test_a_command_is_cut_off_in_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(session, "LONGEST_S", 10.0)
+    assert in_container("echo begun; sleep infinity") == Output("begun\n", "", 137)
