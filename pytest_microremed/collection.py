@@ -54,6 +54,19 @@ def folders_of(config: pytest.Config) -> list[Path]:
     return [folder for folder in folders if any((folder / f"{level}.yaml").exists() for level in (*LEVELS, FULL))]
 
 
+def check_other_plugins(config: pytest.Config) -> None:
+    """Raises UsageError for options of other plugins under which verdicts would not mean what they say."""
+    if config.getoption("dist", "no") == "each":
+        raise UsageError("--dist=each: every worker would run every case; use --dist=load, or -n alone")
+    if config.getoption("reruns", None):
+        raise UsageError("--reruns: a case that is run again until it passes is no measurement; drop --reruns")
+    method = config.getoption("timeout_method", None)
+    if method == "thread" or (method is None and config.getini("timeout_method") == "thread"):
+        raise UsageError(
+            "--timeout-method=thread ends the process with the fault injected; use --timeout-method=signal"
+        )
+
+
 def id_in(nodeid: str) -> str | None:
     """The case id in a node id: all that a pytest-xdist controller knows of an item."""
     match = _CASE_ID.search(nodeid)

@@ -72,24 +72,23 @@ def pytest_collection_finish(session: pytest.Session) -> None:
     mine = session.config.stash[session_key]
     cases = [case for item in session.items if (case := collection.case_of(item))]
     if mine.trouble or (cases and not session.config.option.collectonly):
-        refuse(mine, cases)
+        refuse(session.config, cases)
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes(config: pytest.Config) -> None:
     """The controller of pytest-xdist does not collect: it reads the lists itself before workers start."""
-    session = config.stash[session_key]
-    if session.settings.remediator:
-        refuse(session, [])
+    if config.stash[session_key].settings.remediator:
+        refuse(config, [])
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_node_collection_finished(node: Any, ids: list[str]) -> None:
     """Now the controller knows the cases; none has begun."""
-    session = node.config.stash[session_key]
     names = [name for nodeid in ids if (name := collection.id_in(nodeid))]
     if names:
-        refuse(session, [session.cases_by_id[name] for name in names if name in session.cases_by_id])
+        known = node.config.stash[session_key].cases_by_id
+        refuse(node.config, [known[name] for name in names if name in known])
 
 
 @pytest.hookimpl(wrapper=True)
@@ -105,10 +104,11 @@ def pytest_report_teststatus(report: pytest.TestReport) -> tuple[str, str, str] 
     return controller.status(report) if isinstance(report, pytest.TestReport) else None
 
 
-def refuse(session: Session, cases: list[Case]) -> None:
+def refuse(config: pytest.Config, cases: list[Case]) -> None:
     """One line and exit 4 for what the user got wrong."""
     try:
-        session.check(cases)
+        collection.check_other_plugins(config)
+        config.stash[session_key].check(cases)
     except errors.UsageError as error:
         raise pytest.UsageError(str(error)) from None
 

@@ -27,9 +27,9 @@ class Verdict:
     collateral: tuple[str, ...] = ()
     """`Kind/name: what changed` for each object changed or harmed beside the target."""
     disruption_s: float | None = None
-    """Cluster seconds in which the target's Service had no ready endpoint during the trial; None if it has none."""
+    """Cluster seconds without a ready endpoint that the fault does not account for; None without a Service."""
     down_at_start: bool = False
-    """Whether the fault itself left no ready endpoint; the disruption is then not the playbook's doing."""
+    """Whether the fault had left no ready endpoint: the playbook then had nothing to interrupt."""
     how: tuple[str, ...] = ()
     """injector removed, pod replaced, limit raised, configuration corrected, process stopped, …"""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Callable, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -20,6 +19,7 @@ from pytest_microremed.report.jsonl import JsonLines
 from pytest_microremed.result import CaseResult
 from pytest_microremed.settings import Settings
 from pytest_microremed.stopwatch import Stopwatch
+from pytest_microremed.workfolder import make_folder
 
 if TYPE_CHECKING:
     from pytest_microremed.posing import Posed
@@ -157,8 +157,8 @@ class Session:
 
     @cached_property
     def folder(self) -> Path:
-        """A folder of this process for what must be files: kubeconfigs, boxes of playbooks."""
-        return Path(tempfile.mkdtemp(prefix="microremed-"))
+        """A folder of this process, removed by `close`."""
+        return make_folder()
 
     @cached_property
     def jsonl(self) -> JsonLines | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pytest_microremed.cluster.cleaning import clean
 from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.errors import ClusterError
 from pytest_microremed.systems.baseline import Baseline, deploy, find_clean, restore
@@ -26,6 +27,7 @@ class Testbed:
         """
         baseline = self._deployed.get(system.name)
         if baseline is None or self.dirty:
+            clean(self.cluster)
             baseline = deploy(self.cluster, system, system.namespace)
         elif find_clean(self.cluster, baseline):
             restore(self.cluster, baseline)

@@ -22,7 +22,7 @@ LAYERS: tuple[set[str], ...] = (
     {"checks", "playbook"},
     {"remediators", "registry"},
     {"testbed", "posing", "briefing", "trial"},
-    {"report"},
+    {"report", "workfolder"},
     {"session"},
     PYTEST_SIDE,
 )

@@ -86,3 +86,21 @@ def test_a_malformed_value_names_its_place(benchmark_folder: Folder, monkeypatch
 
 def test_a_missing_playbook(benchmark_folder: Folder) -> None:
     refused(benchmark_folder().runpytest("--remediator=./nowhere.yml"), "*nowhere.yml*")
+
+
+@pytest.mark.parametrize(
+    ("args", "message"),
+    [(("-n", "1", "--dist=each"), "--dist=each: *"), (("--timeout-method=thread",), "--timeout-method=thread ends *")],
+)
+def test_options_of_others_that_would_falsify_verdicts(
+    benchmark_folder: Folder, args: tuple[str, ...], message: str
+) -> None:
+    refused(benchmark_folder().runpytest_subprocess("--remediator=noop", *args), message)
+
+
+@pytest.mark.parametrize("workers", [(), ("-n", "1")], ids=["alone", "xdist"])
+def test_a_folder_of_playbooks_without_one_for_a_case(benchmark_folder: Folder, workers: tuple[str, ...]) -> None:
+    folder = benchmark_folder()
+    folder.mkdir("books").joinpath("disk-io.yml").write_text("- hosts: all")
+    result = folder.runpytest_subprocess("--remediator=./books", *workers)
+    refused(result, "*no playbook for easy-001-simple-micro-cpu-stress-hello-service: none of *cpu-stress.yml*")
