@@ -36,7 +36,17 @@ def test_nothing_but_the_package_is_at_the_top(unpacked: Path) -> None:
 
 def test_the_benchmark_runs_from_it(unpacked: Path, tmp_path: Path) -> None:
     words = "easy-024-simple-micro"
-    command = [sys.executable, "-m", "pytest", "--pyargs", "pytest_microremed.cases", "-k", words, "-p", "no:cacheprovider"]
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--pyargs",
+        "pytest_microremed.cases",
+        "-k",
+        words,
+        "-p",
+        "no:cacheprovider",
+    ]
     environment = {**os.environ, "PYTHONPATH": str(unpacked)}
     run = subprocess.run(
         [*command, "--remediator=oracle"], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

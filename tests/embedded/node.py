@@ -77,9 +77,7 @@ class Node:
     def create(self, resource: Resource, obj: Object) -> Object:
         return self.store.create(resource, obj)
 
-    def run(
-        self, name: str, *containers: Object, labels: Mapping[str, str] | None = None, **spec: Any
-    ) -> Object:
+    def run(self, name: str, *containers: Object, labels: Mapping[str, str] | None = None, **spec: Any) -> Object:
         """A pod, already bound to the node."""
         pod = _object("v1", "Pod", name, NAMESPACE)
         pod["metadata"]["labels"] = dict(labels or {"app": name})
@@ -107,9 +105,7 @@ class Node:
     def status(self, pod: str, index: int = 0) -> Object:
         """The first container's status."""
         statuses: list[Object] = self.pod(pod).get("status", {}).get("containerStatuses") or []
-        return (
-            statuses[index] if statuses else {"state": {}, "lastState": {}, "ready": False, "restartCount": 0}
-        )
+        return statuses[index] if statuses else {"state": {}, "lastState": {}, "ready": False, "restartCount": 0}
 
     def init_statuses(self, pod: str) -> list[Object]:
         statuses: list[Object] = self.pod(pod)["status"].get("initContainerStatuses") or []
@@ -178,9 +174,7 @@ def on_a_node(test: Callable[..., Awaitable[None]]) -> Callable[..., None]:
     return run
 
 
-async def _drive(
-    test: Callable[..., Awaitable[None]], loop: asyncio.AbstractEventLoop, args: Any, kwargs: Any
-) -> None:
+async def _drive(test: Callable[..., Awaitable[None]], loop: asyncio.AbstractEventLoop, args: Any, kwargs: Any) -> None:
     failures: list[str] = []
     loop.set_exception_handler(lambda _, context: failures.append(str(context)))
     node = Node(loop)
