@@ -55,3 +55,10 @@ def test_clients_are_where_their_programs_are() -> None:
         "redis-cli: Could not connect to Redis at 127.0.0.1:6379"
     )
     assert execute("busybox:1.36", "redis-cli", "ping").code == 127
+
+
+def test_packages_cannot_be_fetched_but_what_is_there_counts_as_installed() -> None:
+    script = "apt-get -qq update; apt-get install -y procps; echo $?; apt-get install -y stress-ng; echo $?"
+    output = execute("debian:12", "sh", "-c", script)
+    assert [line for line in output.out.splitlines() if line.isdigit()] == ["0", "100"]
+    assert "E: Unable to locate package stress-ng" in output.err

@@ -145,3 +145,12 @@ def test_tc_changes_the_pods_impairments() -> None:
         return seen
 
     assert run(session()) == [(0.0, 0.0), (0.1, 0.1), (1.0, 0.0)]
+
+
+def test_bash_opens_connections_as_files() -> None:
+    script = """
+    bash -c '(exec 3<>/dev/tcp/10.244.0.6/80) && echo open; (echo > /dev/tcp/10.244.0.6/81) && echo open || echo closed'
+    """
+    output = in_container(script, image="debian:12")
+    assert output.out == "open\nclosed\n"
+    assert output.err == "bash: line 1: /dev/tcp/10.244.0.6/81: Connection refused\n"

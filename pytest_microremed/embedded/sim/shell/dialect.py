@@ -10,16 +10,21 @@ def speaks_dash(container: Container) -> bool:
     return container.image is not None and container.image.profile.userland == "debian"
 
 
+def is_bash(name: str) -> bool:
+    """Whether a shell was called by that name."""
+    return name.rsplit("/", 1)[-1] == "bash"
+
+
 def shell_prefix(container: Container, name: str) -> str:
     """How the shell of that image begins its own messages: bash, dash and busybox each in their way."""
-    if name.rsplit("/", 1)[-1] == "bash":
+    if is_bash(name):
         return f"{name}: line 1: "
     return f"{name}: 1: " if speaks_dash(container) else f"{name}: "
 
 
 def not_found(container: Container, shell: str, command: str, problem: str) -> str:
     """What a shell says about a command that it cannot run."""
-    if shell.rsplit("/", 1)[-1] == "bash" and problem == "not found":
+    if is_bash(shell) and problem == "not found":
         problem = "command not found" if "/" not in command else "No such file or directory"
     return f"{shell_prefix(container, shell)}{command}: {problem}"
 

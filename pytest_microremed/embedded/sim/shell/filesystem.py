@@ -164,10 +164,10 @@ class FileSystem:
         """Store contents at once; `size` where the file is longer than `data`, with zeros."""
         if self.is_directory(path):
             raise failure(errno.EISDIR, path)
+        files, key = self._writable(path)
         parent = posixpath.dirname(path)
         if not self.is_directory(parent):
             raise failure(errno.ENOTDIR if self.is_file(parent) else errno.ENOENT, path)
-        files, key = self._writable(path)
         old = files.get(key)
         if append:
             data = (self._find(path) or b"") + data
@@ -225,7 +225,7 @@ class FileSystem:
     def _writable(self, path: str) -> tuple[dict[str, bytes], str]:
         """Where the file is stored, and under which key."""
         if procfs.serves(path) or path in ("/proc", "/sys"):
-            raise failure(errno.EROFS if path.startswith("/sys") else errno.EACCES, path)
+            raise failure(errno.EROFS if path.startswith(("/sys", "/proc/sys")) else errno.EACCES, path)
         mount = self.mount_of(path)
         if mount is None:
             if self._read_only_root():

@@ -1,18 +1,16 @@
-"""The kernel's own files: /proc, and the control group's under /sys/fs/cgroup (version 2)."""
+"""The kernel's own files: /proc here, and those under /sys."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
 from pytest_microremed.embedded.sim.model import Container, Process
-from pytest_microremed.embedded.sim.shell import accounting
+from pytest_microremed.embedded.sim.shell import accounting, cgroupfs
 from pytest_microremed.embedded.sim.shell.dialect import file_system_of
 from pytest_microremed.embedded.sim.shell.services import ShellServices
-from pytest_microremed.embedded.sim.usage import cpu_limit, memory_bytes, memory_limit
+from pytest_microremed.embedded.sim.usage import memory_bytes
 
-CGROUP = "/sys/fs/cgroup/"
 PAGE = 4096
-_PERIOD_US = 100_000
 
 
 def serves(path: str) -> bool:
@@ -21,34 +19,33 @@ def serves(path: str) -> bool:
 
 
 def paths(container: Container) -> Iterator[str]:
+    yield from cgroupfs.paths()
     for name in _SYSTEM:
         yield "/proc/" + name
-    for pid in container.processes:
-        yield f"/proc/{pid}/"
+    for pid in ("self", *container.processes):
         for name in _PROCESS:
             yield f"/proc/{pid}/{name}"
-    for name in _CONTROL_GROUP:
-        yield CGROUP + name
-    for name in _NETWORK:
-        yield "/sys/class/net/eth0/" + name
 
 
 def read(path: str, container: Container, services: ShellServices) -> bytes | None:
     """The contents now; None if there is no such file."""
-    if path.startswith(CGROUP):
-        group = _CONTROL_GROUP.get(path[len(CGROUP) :])
-        return group(container, services).encode() if group else None
-    if path.startswith("/sys/class/net/eth0/"):
-        text = _NETWORK.get(path.rsplit("/", 1)[1])
-        return text.encode() if text else None
+    if path.startswith("/sys/"):
+        return cgroupfs.read(path, container, services)
     name = path.removeprefix("/proc/")
     system = _SYSTEM.get(name)
     if system is not None:
         return system(container, services).encode()
     pid, _, rest = name.partition("/")
-    process = container.processes.get(int(pid)) if pid.isdigit() else None
+    process = _process(pid, container)
     about = _PROCESS.get(rest)
     return about(process, container, services).encode() if process and about else None
+
+
+def _process(pid: str, container: Container) -> Process | None:
+    """The process of that number; `self` is who asks, which is the youngest one."""
+    if pid == "self":
+        return container.processes[max(container.processes)] if container.processes else None
+    return container.processes.get(int(pid)) if pid.isdigit() else None
 
 
 def command_name(process: Process) -> str:
@@ -108,6 +105,16 @@ def uptime(services: ShellServices) -> float:
     return 86_400 * 12 + services.clock.seconds() % 86_400
 
 
+def _stat_of_node(container: Container, services: ShellServices) -> str:
+    ticks = int(uptime(services) * 100)
+    busy = min(1.0, _load(container, services) / services.node.cores)
+    user, idle = int(ticks * busy), int(ticks * (1 - busy))
+    rows = [f"cpu  {user * services.node.cores} 0 {ticks // 90} {idle * services.node.cores} 0 0 0 0 0 0"]
+    rows += [f"cpu{number} {user} 0 {ticks // 90} {idle} 0 0 0 0 0 0" for number in range(services.node.cores)]
+    running = 1 + sum(1 for process in container.processes.values() if process.cpu >= 0.5)
+    return "\n".join(rows) + f"\nprocesses 48213\nprocs_running {running}\nprocs_blocked 0\n"
+
+
 def _net_dev(container: Container, services: ShellServices) -> str:
     head = (
         "Inter-|   Receive                                                |  Transmit\n"
@@ -162,36 +169,12 @@ def _environ(process: Process, container: Container, services: ShellServices) ->
     return "".join(f"{name}={value}\0" for name, value in container.env.items())
 
 
-def _cpu_max(container: Container, services: ShellServices) -> str:
-    limit = cpu_limit(container)
-    return f"{'max' if limit >= services.node.cores else round(limit * _PERIOD_US)} {_PERIOD_US}\n"
-
-
-def _cpu_stat(container: Container, services: ShellServices) -> str:
-    share = accounting.cpu_share(container)
-    now, speed = services.clock.now(), services.clock.speed
-    running = list(container.processes.values())
-    used = sum(accounting.cpu_seconds(container, process, now, speed) for process in running)
-    periods = int(max((accounting.seconds_running(process, now, speed) for process in running), default=0) * 10)
-    throttled = periods if share < 1 else 0
-    rows = {
-        "usage_usec": int(used * 1e6), "user_usec": int(used * 0.9e6), "system_usec": int(used * 0.1e6),
-        "nr_periods": periods, "nr_throttled": throttled,
-        "throttled_usec": int(throttled * _PERIOD_US * (1 - share)),
-    }  # fmt: skip
-    return "".join(f"{name} {value}\n" for name, value in rows.items())
-
-
-def _memory_max(container: Container, services: ShellServices) -> str:
-    limit = memory_limit(container)
-    return f"{'max' if limit is None else limit}\n"
-
-
 _SYSTEM: dict[str, Callable[[Container, ShellServices], str]] = {
     "loadavg": _loadavg,
     "meminfo": _meminfo,
     "cpuinfo": _cpuinfo,
     "uptime": _uptime,
+    "stat": _stat_of_node,
     "mounts": _mounts,
     "net/dev": _net_dev,
     "version": lambda container, services: f"Linux version {services.node.kernel} (gcc-12) #1 SMP PREEMPT_DYNAMIC\n",
@@ -207,13 +190,3 @@ _PROCESS: dict[str, Callable[[Process, Container, ShellServices], str]] = {
     "cgroup": lambda process, container, services: "0::/\n",
     "mounts": lambda process, container, services: _mounts(container, services),
 }
-_CONTROL_GROUP: dict[str, Callable[[Container, ShellServices], str]] = {
-    "cpu.max": _cpu_max,
-    "cpu.stat": _cpu_stat,
-    "memory.max": _memory_max,
-    "memory.current": lambda container, services: f"{memory_bytes(container)}\n",
-    "memory.events": lambda container, services: "low 0\nhigh 0\nmax 0\noom 0\noom_kill 0\n",
-    "cgroup.procs": lambda container, services: "".join(f"{pid}\n" for pid in container.processes),
-    "pids.current": lambda container, services: f"{len(container.processes)}\n",
-}
-_NETWORK = {"address": "0a:58:0a:f4:00:0b\n", "mtu": "1450\n", "operstate": "up\n"}

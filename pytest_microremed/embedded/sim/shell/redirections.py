@@ -13,10 +13,11 @@ from pytest_microremed.embedded.sim.shell.descriptors import (
     reader,
     writer,
 )
-from pytest_microremed.embedded.sim.shell.dialect import speaks_dash
+from pytest_microremed.embedded.sim.shell.dialect import is_bash, speaks_dash
 from pytest_microremed.embedded.sim.shell.expansion import expand_text
+from pytest_microremed.embedded.sim.shell.filesystem import failure
 from pytest_microremed.embedded.sim.shell.state import ShellState
-from pytest_microremed.embedded.sim.shell.streams import BytesReader
+from pytest_microremed.embedded.sim.shell.streams import BytesReader, Null
 from pytest_microremed.embedded.sim.shell.syntax import HereDocument, Redirection
 
 
@@ -43,7 +44,9 @@ async def redirected(shell: ShellState, redirections: Sequence[Redirection], des
             continue
         path = shell.files.absolute(name, shell.cwd)
         try:
-            if redirection.operator in ("<", "<>"):
+            if path.startswith("/dev/tcp/") and is_bash(shell.arguments[0]):
+                streams[number] = await _connect(shell, path)
+            elif redirection.operator in ("<", "<>"):
                 streams[number] = await open_to_read(path, shell.files, streams)
             else:
                 append = redirection.operator == ">>"
@@ -53,12 +56,24 @@ async def redirected(shell: ShellState, redirections: Sequence[Redirection], des
     return streams
 
 
+async def _connect(shell: ShellState, path: str) -> Null:
+    """Bash's `/dev/tcp/host/port`: a connection that was there, with nothing to read. Raises OSError."""
+    host, _, port = path.removeprefix("/dev/tcp/").partition("/")
+    network, pod = shell.services.network, shell.files.container.pod
+    connection = network.connect(pod, host, int(port) if port.isdigit() else 0)
+    await shell.services.clock.sleep(connection.latency_s)
+    codes = {"refused": errno.ECONNREFUSED, "timeout": errno.ETIMEDOUT, "unresolved": errno.EINVAL}
+    if connection.status != "open":
+        raise failure(codes[connection.status], path)
+    return Null()
+
+
 def diagnose_failure(shell: ShellState, error: OSError, descriptors: Descriptors) -> int:
     """Say that a redirection failed, in the words of the image's shell; the exit code."""
     reading = error.strerror in ("<", "<>")
     dash = speaks_dash(shell.files.container)
     name = error.filename
-    if shell.arguments[0].rsplit("/", 1)[-1] == "bash":
+    if is_bash(shell.arguments[0]):
         shell.diagnose(f"{name}: {os.strerror(error.errno or 0)}", descriptors)
         return 1
     words = os.strerror(error.errno or 0)

@@ -76,6 +76,24 @@ async def rabbitmq(call: Call) -> int:
     return 0
 
 
+@command("nginx", where="on request")
+async def nginx(call: Call) -> int:
+    if {"-v", "-V"} & set(call.args):
+        call.err.write(b"nginx version: nginx/1.27.0\n")
+    elif "-t" in call.args:
+        path = "/etc/nginx/nginx.conf"
+        text = (
+            f"nginx: the configuration file {path} syntax is ok\nnginx: configuration file {path} test is successful\n"
+        )
+        call.err.write(text.encode())
+    elif "-s" not in call.args:
+        call.err.write(b"nginx: [emerg] bind() to 0.0.0.0:80 failed (98: Address already in use)\n")
+        return 1
+    elif call.args[-1] in ("stop", "quit"):
+        return await call.run(["kill", "1"])
+    return 0
+
+
 @command(
     "python",
     "python3",
