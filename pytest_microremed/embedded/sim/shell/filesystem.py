@@ -53,7 +53,8 @@ class FileSystem:
     def __init__(self, container: Container, services: ShellServices) -> None:
         self.container = container
         self.services = services
-        self._random = random.Random()
+        # Reproducible, but another sequence for each command of a container.
+        self._random = random.Random(f"{container.pod.name}/{container.name}/{max(container.processes, default=0)}")
         self._mounts = sorted(container.mounts, key=lambda mount: len(mount.path), reverse=True)
 
     @staticmethod

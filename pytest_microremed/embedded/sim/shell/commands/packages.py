@@ -8,8 +8,9 @@ _RESOLVING_S = 10.0
 _MIRROR = "deb.debian.org"
 _PRESENT = frozenset(
     {
-        "bash", "coreutils", "procps", "psmisc", "util-linux", "grep", "sed", "mawk", "findutils", "tar", "iproute2",
-        "curl", "iputils-ping", "wget", "netcat-openbsd", "netcat", "net-tools", "dnsutils", "bind9-dnsutils", "iptables",
+        "bash", "bind9-dnsutils", "coreutils", "curl", "dnsutils", "findutils", "grep", "iproute2", "iptables",
+        "iputils-ping", "mawk", "net-tools", "netcat", "netcat-openbsd", "procps", "psmisc", "sed", "tar", "util-linux",
+        "wget",
     }
 )  # fmt: skip
 """Packages whose commands every simulated Debian has."""
