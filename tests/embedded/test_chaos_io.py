@@ -117,3 +117,14 @@ def test_a_path_that_is_no_mount_cannot_be_injected() -> None:
 )
 def test_patterns_of_paths(pattern: str, sub_path: str, expected: str) -> None:
     assert path_in_volume(pattern, Mount("/data", Volume("data"), sub_path)) == expected
+
+
+def test_what_happens_is_reproducible_but_not_the_same_for_each_command() -> None:
+    async def session() -> list[float]:
+        world = ChaosWorld()
+        container = await inject(world, percent=50, delay="1s")
+        return [await dd_seconds(world, container) for _ in range(8)]
+
+    first = run(session())
+    assert run(session()) == first
+    assert len(set(first)) > 1

@@ -9,6 +9,7 @@ import random
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import datetime
+from functools import cached_property
 
 from pytest_microremed.embedded.sim.model import Container, FileAttributes, Mount
 from pytest_microremed.embedded.sim.shell import image_files, procfs
@@ -53,9 +54,13 @@ class FileSystem:
     def __init__(self, container: Container, services: ShellServices) -> None:
         self.container = container
         self.services = services
-        # Reproducible, but another sequence for each command of a container.
-        self._random = random.Random(f"{container.pod.name}/{container.name}/{max(container.processes, default=0)}")
         self._mounts = sorted(container.mounts, key=lambda mount: len(mount.path), reverse=True)
+
+    @cached_property
+    def _random(self) -> random.Random:
+        """Reproducible, but another sequence for each command: its process is the youngest when it is first used."""
+        container = self.container
+        return random.Random(f"{container.pod.name}/{container.name}/{max(container.processes, default=0)}")
 
     @staticmethod
     def absolute(path: str, cwd: str) -> str:
