@@ -62,7 +62,7 @@ class Scripts:
         if not depth or rng.random() < 0.4:
             return rng.choice(("0", "1", "2", "7", "n", "m", "010", "0x1f"))
         left, right, operator = self.expression(depth - 1), self.expression(depth - 1), rng.choice(ARITHMETIC)
-        forms = ("{0} {1} {2}", "({0} {1} {2})", "-{0} {1} {2}", "!{0} {1} {2}", "{0} ? {2} : {0}", "n = {0} {1} {2}")
+        forms = ("{0} {1} {2}", "({0} {1} {2})", "- {0} {1} {2}", "!{0} {1} {2}", "{0} ? {2} : {0}", "n = {0} {1} {2}")
         return rng.choice(forms).format(left, operator, right)
 
     def command(self, depth: int) -> str:
@@ -91,6 +91,6 @@ class Scripts:
             f"{one} | tr ab xy | wc -c",
             f"{k}=3; while [ ${k} -gt 0 ]; do {one}; {k}=$(({k} - 1)); [ ${k} -gt 1 ] || break; done",
             f"case {self.word(0)} in a*) {one};; [b-x]|''|'a b') {two};; *) echo other;; esac",
-            f"f() {{ {one}; return 3; }}; f {arguments}; echo $? $1",
+            f"f{k}() {{ {one}; return 3; }}; f{k} {arguments}; echo $? $1",
             f"! {one}",
         )[kind - 7]
