@@ -44,6 +44,8 @@ SERVER = """
 import sys, time, pathlib
 start = time.perf_counter()
 from pytest_microremed.embedded.cluster import EmbeddedCluster
+from pytest_microremed.embedded.api import certificates, control_plane
+from pytest_microremed.embedded.sim import simulation
 imported = time.perf_counter()
 cluster = EmbeddedCluster(pathlib.Path(sys.argv[1]))
 cluster.start()

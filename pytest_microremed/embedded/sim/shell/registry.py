@@ -147,6 +147,9 @@ def installed(name: str, container: Container) -> bool:
 
 def tools(container: Container) -> Mapping[str, Command]:
     """The commands that the container's image has, by name."""
+    from pytest_microremed.embedded.sim.shell import commands
+
+    commands.load()
     if container.image is None:
         return {name: found for name, (found, _) in _COMMANDS.items()}
     profile = container.image.profile

@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from pytest_microremed.embedded.api.runtime import ExecResult
 from pytest_microremed.embedded.sim.model import Container, Process
-from pytest_microremed.embedded.sim.shell import builtins, commands, execution, processes
+from pytest_microremed.embedded.sim.shell import builtins, execution, processes
 from pytest_microremed.embedded.sim.shell.descriptors import Descriptors
 from pytest_microremed.embedded.sim.shell.filesystem import FileSystem
 from pytest_microremed.embedded.sim.shell.image_files import SEARCH_PATH
@@ -20,9 +20,6 @@ from pytest_microremed.embedded.sim.shell.streams import BytesReader, Collector
 LONGEST_S = 3600.0
 """Simulated seconds after which a command is cut off (exit code 137), so that none outlives its client for ever."""
 _KILLED = 137
-
-builtins.load()
-commands.load()
 
 
 async def run_command(
@@ -37,6 +34,7 @@ async def run_command(
     A program that the image lacks gives the message and the exit code of a container runtime (OCI). With `process`
     the command runs as that one, which is its caller's: the container's first process, whose script it is.
     """
+    builtins.load()
     services = replace(services, clock=SessionClock(services.clock))
     files = FileSystem(container, services)
     cwd = container.spec.get("workingDir") or "/"

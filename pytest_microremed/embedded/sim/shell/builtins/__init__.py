@@ -6,8 +6,10 @@ Importing a module registers its commands.
 from __future__ import annotations
 
 import importlib
+from functools import cache
 
 
+@cache
 def load() -> None:
     """Register all built-in commands."""
     for name in ("flow", "variables"):
