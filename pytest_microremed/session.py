@@ -146,7 +146,8 @@ class Session:
             about.append(f"model {self.settings.describe('model')}")
         from pytest_microremed.playbook.box import isolation
 
-        about += ["cluster embedded", f"playbook isolation: {isolation()}"]
+        hint = " (bubblewrap would give it: docs/box.md)" if isolation() == "none" else ""
+        about += ["cluster embedded", f"playbook isolation {isolation()}{hint}"]
         return [f"microremed: {', '.join(about)}"]
 
     @cached_property
