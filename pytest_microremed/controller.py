@@ -68,15 +68,26 @@ class Controller:
         self._config.hook.pytest_microremed_result(config=self._config, case=case, result=result)
 
 
-def blame_infrastructure(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
-    """Without a verdict there is no failed repair: trouble in the call is an ERROR as in setup (JUnit `<error>`)."""
+def word_failure(item: pytest.Item, call: pytest.CallInfo[None], report: pytest.TestReport) -> None:
+    """Say in a few lines why a case is no pass, instead of by a traceback through the harness.
+
+    Without a verdict there is no failed repair: trouble in the call is an ERROR as in setup (JUnit `<error>`).
+    """
     if case_of(item) is None or call.excinfo is None:
         return
-    if isinstance(call.excinfo.value, MicroremedError):
-        report.longrepr = f"{type(call.excinfo.value).__name__}: {call.excinfo.value}"
+    error = call.excinfo.value
+    if isinstance(error, MicroremedError):
+        report.longrepr = f"{type(error).__name__}: {error}"
     result = read(item.user_properties)
     if report.when == "call" and (result is None or result.outcome == "not posed"):
         report.when = "setup"
+    elif result is not None and str(error).splitlines()[:1] == result.explain().splitlines()[:1]:
+        report.longrepr = result.explain()
+        for number, attempt in enumerate(result.attempts, 1):
+            report.sections += [
+                (f"playbook of attempt {number}", attempt.playbook or "none"),
+                (f"output of attempt {number}", attempt.output or "none"),
+            ]
 
 
 def status(report: pytest.TestReport) -> tuple[str, str, str] | None:

@@ -96,7 +96,7 @@ def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    controller.blame_infrastructure(item, call, report)
+    controller.word_failure(item, call, report)
     return report
 
 

@@ -104,9 +104,10 @@ class CaseResult:
 
     def explain(self) -> str:
         """Why the case counts as it does, for the assertion message."""
-        lines = [f"{self.case['id']}: {self.outcome}: {self.reason}"]
-        lines += [f"  attempt {n}: {a.reason}" for n, a in enumerate(self.attempts, 1)]
-        return "\n".join(lines)
+        reasons = [a.reason for a in self.attempts] or [self.reason]
+        number = len(reasons)
+        lines = [f"  attempt {n} of {number}: {reason}" for n, reason in enumerate(reasons, 1)]
+        return "\n".join([f"{self.case['id']}: {self.outcome}", *lines])
 
     def to_json(self) -> dict[str, Any]:
         return dataclasses.asdict(self)

@@ -96,7 +96,7 @@ class Trial:
             return Attempt(playbook.text, False, run.exit_code, run.output, False, run.reason), None
         with self.recorder.stopwatch.phase("verify"):
             verification = verify(self.posed.check, self.posed.serving, self.posed.testbed.cluster)
-        reason = verification.reason + (f" (playbook: {run.reason})" if run.reason else "")
+        reason = verification.reason + (f"; {run.reason}" if run.reason else "")
         return (
             Attempt(playbook.text, True, run.exit_code, run.output, verification.recovered, reason),
             verification,

@@ -55,7 +55,17 @@ def test_noop_recovers_nothing(benchmark_folder: Folder) -> None:
     folder = benchmark_folder(CPU, POD)
     result = folder.runpytest_subprocess("--remediator=noop", "-v", "--junitxml=junit.xml")
     result.assert_outcomes(failed=2)
-    result.stdout.fnmatch_lines(["*NOT RECOVERED (1 attempt)*", "noop on embedded: 0 recovered, 2 not recovered*"])
+    result.stdout.fnmatch_lines(
+        [
+            "*NOT RECOVERED (1 attempt)*",
+            "easy-001-simple-micro-cpu-stress-hello-service: not recovered",
+            "  attempt 1 of 1: the fault is still there: *",
+            "*playbook of attempt 1*",
+            "*output of attempt 1*",
+            "noop on embedded: 0 recovered, 2 not recovered*",
+        ]
+    )
+    assert "def test_mine" not in result.stdout.str()
     suite = next(ElementTree.parse(folder.path / "junit.xml").iter("testsuite"))
     assert (suite.get("failures"), suite.get("errors")) == ("2", "0")
 
@@ -127,4 +137,4 @@ def test_a_remediator_that_raises_has_failed(benchmark_folder: Folder) -> None:
     )
     result = folder.runpytest_subprocess("--remediator=broken")
     result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*not recovered: the remediator raised KeyError*oops*"])
+    result.stdout.fnmatch_lines(["*attempt 1 of 1: the remediator raised KeyError*oops*"])
