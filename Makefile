@@ -31,6 +31,7 @@ test: lint
 
 calibrate: $(READY)
 	$(BIN)/python tests/calibration.py oracle noop
+	$(BIN)/python tests/calibration.py oracle --full
 
 perf: $(READY)
 	$(BIN)/python tests/perf/measure.py
