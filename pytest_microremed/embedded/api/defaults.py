@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_microremed.embedded.api import resources as r
+from pytest_microremed.embedded.api.autoscaling_v1 import default_autoscaler_v1
 from pytest_microremed.embedded.api.cluster_defaults import (
     default_binding,
     default_claim,
@@ -42,6 +43,7 @@ _DEFAULTS: dict[Resource, Callable[[Object], Object]] = {
     r.JOBS: default_job,
     r.CRON_JOBS: default_cron_job,
     r.HORIZONTAL_POD_AUTOSCALERS: default_autoscaler,
+    r.HORIZONTAL_POD_AUTOSCALERS_V1: default_autoscaler_v1,
     r.SERVICES: default_service,
     r.ENDPOINTS: default_endpoints,
     r.ENDPOINT_SLICES: default_endpoint_slice,

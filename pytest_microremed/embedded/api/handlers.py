@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from aiohttp import web
@@ -30,6 +31,7 @@ from pytest_microremed.embedded.api.resources import Resource
 from pytest_microremed.embedded.api.store import Object
 from pytest_microremed.embedded.api.table import partial, table
 from pytest_microremed.embedded.api.tokens import Identity
+from pytest_microremed.embedded.api.versions import store_for
 
 JSON = "application/json"
 _OBJECT_SUBRESOURCES = ("", "status", "ephemeralcontainers")
@@ -52,6 +54,7 @@ async def answer(
         return await _subresource(api, request, info, resource, form)
     if info.verb not in resource.verbs or _misses_name(info):
         raise method_not_allowed()
+    api = replace(api, store=store_for(resource, api.store))
     if info.verb == "get":
         return _object(api, info, resource, form, reading.get(api, info, resource))
     if info.verb == "list":

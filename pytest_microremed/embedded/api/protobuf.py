@@ -115,7 +115,7 @@ def _read_message(data: bytes, message: str, schema: Schema) -> Object:
 
 def _read_value(raw: _WireValue, schema: Schema) -> Any:
     if schema.type == "object":
-        return _read_message(_message(raw), schema.go_name, schema)
+        return _read_message(_message(raw), schema.name, schema)
     if schema.type == "array":  # a list in a map's values is a message of its own
         return [_read_value(item, schema.item) for _, item in _fields(_message(raw))]
     if schema.format == "quantity":

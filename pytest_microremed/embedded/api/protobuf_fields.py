@@ -2,8 +2,9 @@
 
 A row lists the JSON names of a message's fields in the order of their numbers, from 1 and without gaps
 unless one is given (`9:progressDeadlineSeconds`). `+VolumeSource` is a message whose fields are those of
-the one it is in. What a field's type is, the schema knows. Source: the wire format of the Kubernetes API
-(`generated.proto` of each group).
+the one it is in. `v1.HorizontalPodAutoscalerSpec` is a message that this version numbers unlike the others.
+What a field's type is, the schema knows. Source: the wire format of the Kubernetes API (`generated.proto`
+of each group).
 """
 
 from __future__ import annotations
@@ -254,13 +255,14 @@ _ROWS = {
     ),
     "WeightedPodAffinityTerm": "weight podAffinityTerm",
     "WindowsSecurityContextOptions": "gmsaCredentialSpecName gmsaCredentialSpec runAsUserName hostProcess",
+    "v1.HorizontalPodAutoscalerSpec": "scaleTargetRef minReplicas maxReplicas targetCPUUtilizationPercentage",
 }
 
 
 @cache
 def numbered_fields(message: str) -> dict[int, str] | None:
-    """Field number to JSON name (`+Type` if inlined); None for a message that is not in the table."""
-    row = _ROWS.get(message)
+    """Field number to JSON name (`+Type` if inlined) of `Type` or `version.Type`; None if it is not in the table."""
+    row = _ROWS.get(message) or _ROWS.get(message.rpartition(".")[2])
     return None if row is None else dict(_number(row.split()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from pytest_microremed.embedded.api.resources import BUILT_IN, Resource
+from pytest_microremed.embedded.api.resources import BUILT_IN, OTHER_VERSIONS, Resource
 
 _CREATE = ("create",)
 _READ = ("get", "list")
@@ -39,7 +39,7 @@ class Registry:
         self._resources: dict[tuple[str, str], Resource] = {}
         self.revision = 0
         """Goes up with each change, for those who cache what they derive."""
-        for resource in (*BUILT_IN, *REVIEWS, *METRICS):
+        for resource in (*BUILT_IN, *OTHER_VERSIONS, *REVIEWS, *METRICS):
             self.add(resource)
 
     def add(self, resource: Resource) -> None:

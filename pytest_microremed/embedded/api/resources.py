@@ -83,6 +83,9 @@ CRON_JOBS = Resource("batch", "v1", "cronjobs", "CronJob", True, ("cj",), ("all"
 HORIZONTAL_POD_AUTOSCALERS = Resource(
     "autoscaling", "v2", "horizontalpodautoscalers", "HorizontalPodAutoscaler", True, ("hpa",), ("all",)
 )
+HORIZONTAL_POD_AUTOSCALERS_V1 = Resource(
+    "autoscaling", "v1", "horizontalpodautoscalers", "HorizontalPodAutoscaler", True, ("hpa",), ("all",)
+)
 NETWORK_POLICIES = Resource("networking.k8s.io", "v1", "networkpolicies", "NetworkPolicy", True, ("netpol",), (), ())
 INGRESSES = Resource("networking.k8s.io", "v1", "ingresses", "Ingress", True, ("ing",))
 POD_DISRUPTION_BUDGETS = Resource("policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", True, ("pdb",))
@@ -113,3 +116,5 @@ BUILT_IN: tuple[Resource, ...] = (
     ROLES, ROLE_BINDINGS, CLUSTER_ROLES, CLUSTER_ROLE_BINDINGS, STORAGE_CLASSES, PRIORITY_CLASSES, LEASES,
     CUSTOM_RESOURCE_DEFINITIONS,
 )  # fmt: skip
+OTHER_VERSIONS = (HORIZONTAL_POD_AUTOSCALERS_V1,)
+"""Served beside the version of BUILT_IN, in which the objects are stored."""

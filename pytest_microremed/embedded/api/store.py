@@ -45,11 +45,16 @@ class Store:
 
     def __init__(self, now: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
         self.now = now
-        self.version = 1
+        self._version = 1
         self._objects: dict[Resource, dict[tuple[str, str], Object]] = defaultdict(dict)
         self._dependents: dict[str, dict[tuple[Resource, str, str], None]] = defaultdict(dict)
         self.webhooks: list[Webhook] = []
         self._listeners: list[Listener] = []
+
+    @property
+    def version(self) -> int:
+        """The resource version of the latest change."""
+        return self._version
 
     def subscribe(self, listener: Listener) -> Callable[[], None]:
         """Call `listener` after each change, in order; the returned function ends it."""
@@ -157,8 +162,8 @@ class Store:
         return obj
 
     def _next_version(self) -> str:
-        self.version += 1
-        return str(self.version)
+        self._version += 1
+        return str(self._version)
 
     def _notify(self, change: Change) -> None:
         for listener in list(self._listeners):

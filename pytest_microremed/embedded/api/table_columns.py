@@ -8,6 +8,7 @@ from datetime import datetime
 from typing import Any
 
 from pytest_microremed.embedded.api import cells, resources
+from pytest_microremed.embedded.api.autoscaling_v1 import to_v2
 from pytest_microremed.embedded.api.cells import NONE, dig
 from pytest_microremed.embedded.api.durations import age
 from pytest_microremed.embedded.api.pod_cells import summarize
@@ -64,6 +65,18 @@ _VOLUME_MODE = _field("VolumeMode", "spec.volumeMode", "<unset>", wide=True)
 
 def _ready_of(desired: str) -> Column:
     return _of("Ready", lambda obj: f"{dig(obj, 'status.readyReplicas', 0)}/{dig(obj, desired, 0)}")
+
+
+def _autoscaler_columns(targets: Callable[[Object], str]) -> tuple[Column, ...]:
+    return (
+        NAME,
+        _of("Reference", cells.scale_target),
+        _of("Targets", targets),
+        _field("MinPods", "spec.minReplicas", "<unset>"),
+        _field("MaxPods", "spec.maxReplicas"),
+        _field("Replicas", "status.currentReplicas", 0),
+        AGE,
+    )
 
 
 def _binding_columns() -> tuple[Column, ...]:
@@ -242,15 +255,8 @@ _COLUMNS: dict[Resource, tuple[Column, ...]] = {
         _count("Allowed Disruptions", "status.disruptionsAllowed"),
         AGE,
     ),
-    resources.HORIZONTAL_POD_AUTOSCALERS: (
-        NAME,
-        _of("Reference", cells.scale_target),
-        _of("Targets", cells.metric_targets),
-        _field("MinPods", "spec.minReplicas", "<unset>"),
-        _field("MaxPods", "spec.maxReplicas"),
-        _field("Replicas", "status.currentReplicas", 0),
-        AGE,
-    ),
+    resources.HORIZONTAL_POD_AUTOSCALERS: _autoscaler_columns(cells.metric_targets),
+    resources.HORIZONTAL_POD_AUTOSCALERS_V1: _autoscaler_columns(lambda obj: cells.metric_targets(to_v2(obj))),
     resources.STORAGE_CLASSES: (
         NAME,
         _field("Provisioner", "provisioner"),

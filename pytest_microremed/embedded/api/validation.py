@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from pytest_microremed.embedded.api import resources as r
+from pytest_microremed.embedded.api.autoscaling_v1 import to_v2
 from pytest_microremed.embedded.api.causes import Causes
 from pytest_microremed.embedded.api.config_rules import (
     claim_causes,
@@ -63,6 +64,7 @@ _RULES: dict[Resource, Callable[[Object], Causes]] = {
     r.SECRETS: secret_causes,
     r.PERSISTENT_VOLUME_CLAIMS: claim_causes,
     r.HORIZONTAL_POD_AUTOSCALERS: autoscaler_causes,
+    r.HORIZONTAL_POD_AUTOSCALERS_V1: lambda obj: autoscaler_causes(to_v2(obj)),
     r.POD_DISRUPTION_BUDGETS: budget_causes,
     r.ROLES: role_causes,
     r.CLUSTER_ROLES: role_causes,

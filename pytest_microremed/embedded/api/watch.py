@@ -14,6 +14,7 @@ from pytest_microremed.embedded.api.errors import expired
 from pytest_microremed.embedded.api.resources import Resource
 from pytest_microremed.embedded.api.selectors import Predicate
 from pytest_microremed.embedded.api.store import Change, Object, Store
+from pytest_microremed.embedded.api.versions import in_each_version
 
 _HISTORY = 1000
 """Changes remembered of each resource."""
@@ -72,6 +73,10 @@ class WatchHub:
                 subscription.queue.put_nowait(None)
 
     def _on_change(self, change: Change) -> None:
+        for each in in_each_version(change):
+            self._publish(each)
+
+    def _publish(self, change: Change) -> None:
         history = self._history[change.resource]
         if len(history) == _HISTORY:
             self._forgotten[change.resource] = _version(history[0])
