@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pytest_microremed.case import Case
 from pytest_microremed.checks.serving import ServingCheck
 from pytest_microremed.checks.status import StatusCheck, build_check
+from pytest_microremed.checks.verify import POLL_S
+from pytest_microremed.cluster.cluster import Cluster
 from pytest_microremed.errors import MicroremedError, NotPosed
 from pytest_microremed.faults.fault import Fault, load_fault
 from pytest_microremed.faults.injection import Injection, inject
@@ -17,7 +19,7 @@ from pytest_microremed.systems.system import System, Workload, load_system
 from pytest_microremed.testbed import Testbed
 
 CONFIRM_S = 60.0
-"""How long an injected fault may take to show, in cluster seconds."""
+"""How long health may take to show before the injection, and a fault after it, in cluster seconds."""
 
 
 @dataclass
@@ -55,10 +57,9 @@ def pose(testbed: Testbed, case: Case, recorder: Recorder) -> Posed:
         check = build_check(fault, cluster, system, workload, namespace, case.variant)
         serving = ServingCheck(cluster, system, workload, namespace)
         for control in (check, serving):
-            result = control.run()
-            if not result.passed:
-                testbed.dirty = result.reason
-                raise NotPosed(f"control check before the injection failed: {result.reason}")
+            if trouble := _unhealthy(cluster, control):
+                testbed.dirty = trouble
+                raise NotPosed(f"control check before the injection failed: {trouble}")
     with stopwatch.phase("inject"):
         try:
             injection = inject(cluster, fault, system, workload, case.id, namespace, case.variant)
@@ -78,6 +79,16 @@ def pose(testbed: Testbed, case: Case, recorder: Recorder) -> Posed:
             dismantle(posed, stopwatch)
             raise
     return posed
+
+
+def _unhealthy(cluster: Cluster, control: StatusCheck | ServingCheck) -> str | None:
+    """What a control check finds wrong, given the patience of a confirmation: a stalled moment is no ill health."""
+    deadline = cluster.clock.now() + CONFIRM_S
+    while not (result := control.run()).passed:
+        if cluster.clock.now() >= deadline:
+            return result.reason
+        cluster.clock.sleep(POLL_S)
+    return None
 
 
 def dismantle(posed: Posed, stopwatch: Stopwatch) -> str | None:
