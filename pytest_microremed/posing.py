@@ -9,12 +9,12 @@ from pytest_microremed.checks.serving import ServingCheck
 from pytest_microremed.checks.status import StatusCheck, build_check
 from pytest_microremed.checks.verify import POLL_S
 from pytest_microremed.cluster.cluster import Cluster
-from pytest_microremed.errors import MicroremedError, NotPosed
+from pytest_microremed.errors import MicroremedError, NotPosed, WaitTimeout
 from pytest_microremed.faults.fault import Fault, load_fault
 from pytest_microremed.faults.injection import Injection, inject
 from pytest_microremed.recorder import Recorder
 from pytest_microremed.stopwatch import Stopwatch
-from pytest_microremed.systems.baseline import Baseline
+from pytest_microremed.systems.baseline import Baseline, restore
 from pytest_microremed.systems.system import System, Workload, load_system
 from pytest_microremed.testbed import Testbed
 
@@ -57,9 +57,11 @@ def pose(testbed: Testbed, case: Case, recorder: Recorder) -> Posed:
         check = build_check(fault, cluster, system, workload, namespace, case.variant)
         serving = ServingCheck(cluster, system, workload, namespace)
         for control in (check, serving):
-            if trouble := _unhealthy(cluster, control):
-                testbed.dirty = trouble
-                raise NotPosed(f"control check before the injection failed: {trouble}")
+            try:
+                _await_health(cluster, control, workload)
+            except WaitTimeout as error:
+                testbed.dirty = str(error)
+                raise NotPosed(f"control check before the injection failed: {error}") from None
     with stopwatch.phase("inject"):
         try:
             injection = inject(cluster, fault, system, workload, case.id, namespace, case.variant)
@@ -81,14 +83,17 @@ def pose(testbed: Testbed, case: Case, recorder: Recorder) -> Posed:
     return posed
 
 
-def _unhealthy(cluster: Cluster, control: StatusCheck | ServingCheck) -> str | None:
-    """What a control check finds wrong, given the patience of a confirmation: a stalled moment is no ill health."""
-    deadline = cluster.clock.now() + CONFIRM_S
-    while not (result := control.run()).passed:
-        if cluster.clock.now() >= deadline:
-            return result.reason
-        cluster.clock.sleep(POLL_S)
-    return None
+def _await_health(cluster: Cluster, control: StatusCheck | ServingCheck, workload: Workload) -> None:
+    """Give a control check the patience of a confirmation: a stalled moment is no ill health."""
+    reason = ""
+
+    def healthy() -> bool:
+        nonlocal reason
+        result = control.run()
+        reason = result.reason
+        return result.passed
+
+    cluster.wait_for(f"{workload.name} healthy", healthy, CONFIRM_S, POLL_S, last_seen=lambda: reason)
 
 
 def dismantle(posed: Posed, stopwatch: Stopwatch) -> str | None:
@@ -99,7 +104,7 @@ def dismantle(posed: Posed, stopwatch: Stopwatch) -> str | None:
     with stopwatch.phase("restore"):
         try:
             posed.injection.stop()
-            posed.testbed.reset(posed.baseline, recycle=(posed.workload.name,))
+            restore(posed.testbed.cluster, posed.baseline, recycle=(posed.workload.name,))
         except MicroremedError as error:
             posed.testbed.dirty = str(error)
             return f"{posed.case.id} left the cluster dirty, the next case resets it: {error}"

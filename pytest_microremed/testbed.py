@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pytest_microremed.cluster.cleaning import clean
 from pytest_microremed.cluster.cluster import Cluster
-from pytest_microremed.errors import ClusterError
 from pytest_microremed.systems.baseline import Baseline, deploy, find_clean, restore
 from pytest_microremed.systems.system import System
 
@@ -34,11 +33,3 @@ class Testbed:
         self._deployed[system.name] = baseline
         self.dirty = None
         return baseline
-
-    def reset(self, baseline: Baseline, *, recycle: tuple[str, ...] = ()) -> None:
-        """Put everything back as it was before the case, with fresh pods for `recycle`; dirty if that fails."""
-        try:
-            restore(self.cluster, baseline, recycle=recycle)
-        except ClusterError as error:
-            self.dirty = str(error)
-            raise
